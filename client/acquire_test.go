@@ -32,10 +32,10 @@ func TestTryAcquire_Retries_KeepIDsAndMeasureDurationFromSuccessfulAttempt(t *te
 		sent := get(a, func(s *server) []*gatekeeperv1.TryAcquireRequest { return s.acquired })
 		for _, q := range sent {
 			if q.GetRequestId() == "" || q.GetRequestId() != sent[0].GetRequestId() || q.GetIdentity().GetHolderId() != sent[0].GetIdentity().GetHolderId() || q.GetIdentity().GetHolderId() == "" {
-				t.Errorf("attempt %v does not have the ids of the first attempt", q)
+				t.Errorf("attempt %v does not reuse the first attempt's ids", q)
 			}
 			if q.GetWeight() != 2 || q.GetFiring().GetName() != "nightly" || q.GetMetadata()["pid"] != "1" || q.GetIdentity().GetGroup() != "prod" || q.GetIdentity().GetAcquirer() != "app1" {
-				t.Errorf("sent request %v, want all its fields set", q)
+				t.Errorf("sent request %v, want all fields set", q)
 			}
 		}
 		synctest.Wait()
@@ -43,16 +43,16 @@ func TestTryAcquire_Retries_KeepIDsAndMeasureDurationFromSuccessfulAttempt(t *te
 			t.Errorf("SafeUntil() = %s, want %s", p.SafeUntil(), want)
 		}
 		if p.HolderID() != sent[0].GetIdentity().GetHolderId() || p.Token() != 7 || p.Semaphore() != "export" {
-			t.Errorf("the permit has holder id %q, token %d and semaphore %q, want the first attempt's holder id, token 7 and \"export\"", p.HolderID(), p.Token(), p.Semaphore())
+			t.Errorf("permit has holder id %q, token %d and semaphore %q, want the first attempt's holder id, token 7 and \"export\"", p.HolderID(), p.Token(), p.Semaphore())
 		}
 		if name, due := p.Firing(); name != "nightly" || !due.Equal(time.Unix(1, 0)) {
-			t.Errorf("Firing() = %q, %v, want the firing of the request", name, due)
+			t.Errorf("Firing() = %q, %v, want the request's firing", name, due)
 		}
 		release(t, p)
 		acquire(t, c.Semaphore("export"))
 		again := get(a, func(s *server) *gatekeeperv1.TryAcquireRequest { return s.acquired[len(s.acquired)-1] })
 		if again.GetRequestId() == sent[0].GetRequestId() || again.GetIdentity().GetHolderId() == sent[0].GetIdentity().GetHolderId() {
-			t.Error("two acquisitions have the same id")
+			t.Error("two acquisitions share a request id or holder id")
 		}
 	})
 }
@@ -98,13 +98,13 @@ func TestTryAcquire_ContextEndsWithUnknownOutcome_CancelsTheRequest(t *testing.T
 		defer cancel()
 		_, err := c.Semaphore("export").TryAcquire(ctx)
 		if !errors.Is(err, ErrOutcomeUnknown) || !errors.Is(err, ErrUnavailable) || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("TryAcquire() error = %v, want an unknown outcome", err)
+			t.Errorf("TryAcquire() error = %v, want ErrOutcomeUnknown and DeadlineExceeded", err)
 		}
 		synctest.Wait()
 		sent := get(a, func(s *server) *gatekeeperv1.TryAcquireRequest { return s.acquired[0] })
 		cancelled := get(a, func(s *server) []*gatekeeperv1.CancelRequest { return s.canceled })
 		if len(cancelled) != 1 || cancelled[0].GetRequestId() != sent.GetRequestId() || cancelled[0].GetIdentity().GetHolderId() != sent.GetIdentity().GetHolderId() {
-			t.Errorf("sent cancellations %v, want one for the request", cancelled)
+			t.Errorf("sent cancellations %v, want one with the request's ids", cancelled)
 		}
 	})
 }
@@ -120,7 +120,7 @@ func TestTryAcquire_NoServerReached_SendsNoCancellation(t *testing.T) {
 		}
 		start := time.Now()
 		if err := c.Close(); err != nil || time.Since(start) != 0 {
-			t.Errorf("Close() took %s, error = %v", time.Since(start), err)
+			t.Errorf("Close() took %s, error = %v; want 0s and nil", time.Since(start), err)
 		}
 	})
 }
@@ -163,7 +163,7 @@ func TestAcquire_Queued_ReportsPlaceAndMeasuresDurationFromEndOfWait(t *testing.
 		start := time.Now()
 		p := must(c.Semaphore("export", WithPlace(func(p Place) { places = append(places, p.Place) })).Acquire(t.Context()))(t)
 		synctest.Wait()
-		// Sent at 60 s, granted 20 s later for 60 s, minus the margin of 2% of 80 s.
+		// The second attempt is sent at 60 s and granted 20 s later for 60 s. The margin is 2% of 80 s.
 		if got, want := p.SafeUntil().Sub(start), 140*time.Second-1600*time.Millisecond; got != want {
 			t.Errorf("SafeUntil() = %s after the start, want %s", got, want)
 		}
@@ -171,7 +171,7 @@ func TestAcquire_Queued_ReportsPlaceAndMeasuresDurationFromEndOfWait(t *testing.
 			t.Errorf("got places %v, want [2 1]", places)
 		}
 		if sent[0].GetRequestId() != sent[1].GetRequestId() || sent[1].GetWaitedBefore().AsDuration() != time.Minute {
-			t.Errorf("the second attempt was %v, want the same request id and 1m waited", sent[1])
+			t.Errorf("second attempt = %v, want the same request id and 1m waited", sent[1])
 		}
 	})
 }
@@ -217,7 +217,7 @@ func TestRelease_BeliefEndsBeforeItIsSent(t *testing.T) {
 		a.set(func(s *server) {
 			s.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
 				if p.Held() || !isDone(p) || !errors.Is(ended(p), ErrReleased) {
-					t.Errorf("the release was sent before belief had ended; cause %v", ended(p))
+					t.Errorf("release was sent while the permit was still held; context cause = %v", ended(p))
 				}
 				return &gatekeeperv1.ReleaseResponse{Released: true}, nil
 			}
@@ -259,8 +259,8 @@ func TestRelease_PermitAlreadyEnded_ReturnsEndedError(t *testing.T) {
 	})
 }
 
-// A release whose answer was lost may still take effect. So if a retry of the request is granted the same token again,
-// the client must not accept it.
+// A release whose response was lost may still take effect, so the client must not accept the same token when it retries
+// the request.
 func TestRelease_Unanswered_TokenIsNotAcceptedAgain(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		opts := []AcquireOption{WithHolderID("me"), WithRequestID("import")}
@@ -297,7 +297,7 @@ func TestClose_EndsBeliefAndReleasesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !isDone(p) || !errors.Is(ended(p), ErrClosed) || p.Held() {
-			t.Errorf("the permit's cause is %v, want ErrClosed", ended(p))
+			t.Errorf("context cause = %v, want ErrClosed", ended(p))
 		}
 		if n := get(a, func(s *server) int { return len(s.released) }); n != 0 {
 			t.Error("Close sent a release")

@@ -20,10 +20,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// inBatches is part of the name of tests whose requests are sent in batches where possible.
+// inBatches marks the names of subtests whose clients send requests in batches where possible.
 const inBatches = "in_batches"
 
-// forceBatches makes a client send requests for these semaphores in batches, even if there are few callers.
+// forceBatches makes a client send requests for these semaphores in batches, even with few callers.
 func forceBatches(t *testing.T, client *Client, name string, semaphores ...string) *coalescer {
 	t.Helper()
 	conn := must(client.router.conn(endpoint(name)))(t)
@@ -85,13 +85,13 @@ func TestCalls_InBatches_BehaveTheSame(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
 		"retries":         TestTryAcquire_Retries_KeepIDsAndMeasureDurationFromSuccessfulAttempt,
 		"denied":          TestTryAcquire_Denied_ReturnsTheReason,
-		"too late":        TestTryAcquire_LateAnswer_IsRetried,
+		"late response":   TestTryAcquire_LateAnswer_IsRetried,
 		"unknown outcome": TestTryAcquire_ContextEndsWithUnknownOutcome_CancelsTheRequest,
 		"stop time":       TestTryAcquire_StopTimeTooLong_FailsAndFreesPermit,
 		"same holder":     TestTryAcquire_HolderIDInUse_IsRefusedUntilItsPermitHasEnded,
-		"belief":          TestRelease_BeliefEndsBeforeItIsSent,
-		"unanswered":      TestRelease_Unanswered_TokenIsNotAcceptedAgain,
-		"repeats":         TestCall_Retries_OnlyWhatIsSafe,
+		"release":         TestRelease_BeliefEndsBeforeItIsSent,
+		"lost release":    TestRelease_Unanswered_TokenIsNotAcceptedAgain,
+		"safe retries":    TestCall_Retries_OnlyWhatIsSafe,
 		"kept alive":      TestPermit_ReachableServer_IsKeptAliveForHours,
 		"failover":        TestRelease_FailoverOutlastsDeadline_FreesTheSlot,
 	} {
@@ -133,7 +133,7 @@ func TestBatch_ManyDeniedCallers_ShareBatches(t *testing.T) {
 	})
 }
 
-// A batch never grants a permit, so if a semaphore's last request was granted, the next one is sent alone.
+// Batches never grant permits, so the next request for a semaphore is sent alone if the last one was granted.
 func TestBatch_LastRequestGranted_IsSentAlone(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = grants(7, time.Minute)
@@ -163,7 +163,8 @@ func TestBatch_BatchInFlight_CollectsRequests(t *testing.T) {
 		var group sync.WaitGroup
 		group.Go(func() { _ = try(t.Context()) })
 		synctest.Wait()
-		// One of the callers collected for the next batch stops waiting. The others and the server are not affected.
+		// A caller waiting for the next batch gives up. Its request is not sent, and the other callers are not
+		// affected.
 		ctx, cancel := context.WithCancel(t.Context())
 		group.Go(func() {
 			u := new(UnavailableError)
@@ -231,8 +232,8 @@ func TestBatch_CallerStopsWaiting_OthersAreNotAffected(t *testing.T) {
 	})
 }
 
-// A request left undecided by a batch is sent again alone, and its outcome is not unknown. This includes requests
-// without an id, which are otherwise never retried.
+// A request that a batch leaves undecided is retried alone, and its outcome is not reported as unknown. This includes
+// requests without an id, which are otherwise never retried.
 func TestBatch_Results_EachCallerGetsItsOwn(t *testing.T) {
 	undecided := &gatekeeperv1.BatchTryAcquireResponse{Results: []*gatekeeperv1.TryAcquireResult{{}}}
 	answered := func(r *gatekeeperv1.TryAcquireResult) *gatekeeperv1.BatchTryAcquireResponse {
@@ -264,7 +265,7 @@ func TestBatch_Results_EachCallerGetsItsOwn(t *testing.T) {
 				b := forceBatches(t, c, "a", "s")
 				r, err := c.Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{Semaphore: "s"})
 				if test.alone != (r.GetGrant() != nil) || len(calls(a)) > 1 || test.alone && err != nil {
-					t.Errorf("TryAcquire() = %v, %v after the calls %v, want a retry with a separate TryAcquire only if the batch did not decide it", r, err, calls(a))
+					t.Errorf("TryAcquire() = %v, %v after calls %v, want a separate TryAcquire only if the batch left the request undecided", r, err, calls(a))
 				}
 				if name == "denied" && r.GetDenial() == nil || name == "refused" && !errors.As(err, new(*RevisionChangedError)) {
 					t.Errorf("TryAcquire() = %v, %v, want the denial or error from the batch", r, err)
@@ -274,7 +275,7 @@ func TestBatch_Results_EachCallerGetsItsOwn(t *testing.T) {
 				b.mu.Unlock()
 				_, _ = c.Permits().TryAcquire(t.Context(), &gatekeeperv1.TryAcquireRequest{Semaphore: "s"})
 				if n := len(sentBatches(a)); (n == 1) != test.disables {
-					t.Errorf("sent %d batches", n)
+					t.Errorf("sent %d batches, want batches disabled = %t", n, test.disables)
 				}
 			})
 		})
@@ -306,7 +307,7 @@ func TestBatch_UnsupportedCall_IsSentAlone(t *testing.T) {
 			t.Errorf("sent %d batches, want 0", n)
 		}
 		if _, err := c.Permits().TryAcquire(t.Context(), plain); err != nil || len(sentBatches(a)) != 1 {
-			t.Errorf("a plain request: error %v, sent %d batches, want 1", err, len(sentBatches(a)))
+			t.Errorf("plain request: error = %v, sent %d batches, want 1", err, len(sentBatches(a)))
 		}
 	})
 }
@@ -338,7 +339,7 @@ func TestBatch_LargeRequests_AreSplit(t *testing.T) {
 			t.Fatalf("decoded %d of %d requests: %v", len(m.GetRequests()), len(calls), err)
 		}
 		if len(fields) > maxBatchBytes || len(calls) > maxBatch {
-			t.Errorf("a batch has %d requests and %d bytes, which exceeds the limit", len(calls), len(fields))
+			t.Errorf("batch has %d requests and %d bytes, which exceeds the limit", len(calls), len(fields))
 		}
 		for _, q := range m.GetRequests() {
 			got = append(got, q.GetRequestId())

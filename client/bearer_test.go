@@ -22,7 +22,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// bearerServer records the authorization header of each call, and returns refusal if it is set.
+// bearerServer records the authorization header of every call, and returns refusal if it is set.
 type bearerServer struct {
 	benchServer
 	refusal error
@@ -91,13 +91,13 @@ func TestWithBearerTokenFile_FileReplaced_NextCallSendsTheNewToken(t *testing.T)
 	} {
 		step.do()
 		if received, err := callOnce(t, c, s); err != nil || received != step.want {
-			t.Errorf("%s: the server received %q (%v), want %q", step.what, received, err, step.want)
+			t.Errorf("%s: server received %q (error = %v), want %q", step.what, received, err, step.want)
 		}
 	}
 }
 
-// Kubernetes renews the token of a projected volume through symbolic links: token points to ..data/token, and a rename
-// replaces ..data.
+// Kubernetes renews the token in a projected volume through symbolic links: token points to ..data/token, and ..data is
+// replaced by a rename.
 func TestWithBearerTokenFile_ProjectedVolumeRenewed_NextCallSendsTheNewToken(t *testing.T) {
 	t.Parallel()
 	s := new(bearerServer)
@@ -124,18 +124,18 @@ func TestWithBearerTokenFile_ProjectedVolumeRenewed_NextCallSendsTheNewToken(t *
 		do         func()
 	}{
 		{"at the start", "Bearer eyJ.one.x", func() {}},
-		{"renewed", "Bearer eyJ.two.x", func() { renew("..second", "eyJ.two.x") }}, // the same length as the first
-		{"the old directory removed", "Bearer eyJ.two.x", func() { _ = os.RemoveAll(in("..first")) }},
+		{"renewed", "Bearer eyJ.two.x", func() { renew("..second", "eyJ.two.x") }}, // same length as the first token
+		{"old directory removed", "Bearer eyJ.two.x", func() { _ = os.RemoveAll(in("..first")) }},
 		{"renewed again", "Bearer eyJ.six.x", func() { renew("..third", "eyJ.six.x") }},
 	} {
 		step.do()
 		if received, err := callOnce(t, c, s); err != nil || received != step.want {
-			t.Errorf("%s: the server received %q (%v), want %q", step.what, received, err, step.want)
+			t.Errorf("%s: server received %q (error = %v), want %q", step.what, received, err, step.want)
 		}
 	}
 }
 
-// expiringServer accepts calls with the token "one", and then ends their streams, as a server does when a token
+// expiringServer accepts calls with the token "one" but ends their streams with refusal, as a server does when a token
 // expires.
 type expiringServer struct {
 	benchServer
@@ -163,7 +163,7 @@ func (s *expiringServer) Watch(_ *gatekeeperv1.WatchRequest, stream grpc.ServerS
 	return stream.Send(&gatekeeperv1.WatchResponse{Revision: 2})
 }
 
-// A stream can outlive its token. It is then reopened with the new token, or refused if there is none.
+// If a token expires during a stream, the stream is reopened with the next token, or fails if there is none.
 func TestWithBearerToken_TokenExpiresDuringStream_NextTokenIsUsed(t *testing.T) {
 	t.Parallel()
 	refusal := must(status.New(codes.Unauthenticated, "it has expired").WithDetails(&errdetails.ErrorInfo{Domain: domain, Reason: reasonUnauthenticated}))(t).Err()
@@ -221,7 +221,7 @@ func TestWithBearerToken_SourceFails_CallIsUnauthenticatedWithReason(t *testing.
 		client := must(Dial(t.Context(), []string{address}, with, WithBearerToken(func(context.Context) (string, error) { return c.token, c.err })))(t)
 		received, err := callOnce(t, client, s)
 		if !as[*UnauthenticatedError](err) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") || received != "" {
-			t.Errorf("TryAcquire() error = %v, and the server received %q; want an *UnauthenticatedError that contains %q, and no call", err, received, c.want)
+			t.Errorf("TryAcquire() error = %v, server received %q; want *UnauthenticatedError containing %q and no call", err, received, c.want)
 		}
 		_ = client.Close()
 	}
@@ -259,18 +259,18 @@ func TestDial_InvalidBearerToken_ReturnsSpecificError(t *testing.T) {
 	source := WithBearerToken(func(context.Context) (string, error) { return "secret", nil })
 	for _, opts := range [][]Option{{source}, {source, WithPlaintext()}} {
 		if _, err := Dial(t.Context(), nil, opts...); err == nil || !strings.Contains(err.Error(), "only sent over TLS") {
-			t.Errorf("Dial without TLS: error = %v, want one that requires TLS", err)
+			t.Errorf("Dial() without TLS: error = %v, want an error about TLS", err)
 		}
 	}
 	if _, err := Dial(t.Context(), nil, with, WithBearerTokenFile("/no/such/file")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("Dial with a missing file: error = %v", err)
+		t.Errorf("Dial() with a missing file: error = %v, want ErrNotExist", err)
 	}
 	_, err := Dial(t.Context(), nil, with, WithBearerTokenFile("gk_secret"))
 	if err == nil || strings.Contains(err.Error(), "secret") {
-		t.Errorf("Dial with a token as the file name: error = %v", err)
+		t.Errorf("Dial() with a token as the file name: error = %v, want an error without the token", err)
 	}
 	if _, err := Dial(t.Context(), nil, with, WithBearerTokenFile(file)); err == nil || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "secret") {
-		t.Errorf("Dial with a file that contains two words: error = %v", err)
+		t.Errorf("Dial() with two words in the file: error = %v, want the file name but not its contents", err)
 	}
 
 	t.Setenv("GK_BEARER_TOKEN", " secret\n")
@@ -285,27 +285,27 @@ func TestDial_InvalidBearerToken_ReturnsSpecificError(t *testing.T) {
 		return received
 	}
 	if received := dialAndCall(); received != "Bearer secret" {
-		t.Errorf("with GK_BEARER_TOKEN: the server received %q", received)
+		t.Errorf("with GK_BEARER_TOKEN: server received %q, want \"Bearer secret\"", received)
 	}
 	if received := dialAndCall(WithBearerToken(nil)); received != "" {
-		t.Errorf("with WithBearerToken(nil): the server received %q", received)
+		t.Errorf("with WithBearerToken(nil): server received %q, want no token", received)
 	}
 	if _, err := Dial(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "only sent over TLS") {
-		t.Errorf("Dial with GK_BEARER_TOKEN but without TLS: error = %v", err)
+		t.Errorf("Dial() with GK_BEARER_TOKEN but without TLS: error = %v, want an error about TLS", err)
 	}
 	if c, err := Dial(t.Context(), nil, WithPlaintext()); err != nil {
-		t.Errorf("Dial with WithPlaintext: error = %v", err)
+		t.Errorf("Dial() with WithPlaintext: error = %v", err)
 	} else {
 		_ = c.Close()
 	}
 	t.Setenv("GK_BEARER_TOKEN_FILE", file)
 	if _, err := Dial(t.Context(), nil, with); err == nil || !strings.Contains(err.Error(), "GK_BEARER_TOKEN_FILE") {
-		t.Errorf("Dial with an invalid GK_BEARER_TOKEN_FILE: error = %v", err)
+		t.Errorf("Dial() with an invalid GK_BEARER_TOKEN_FILE: error = %v, want the variable's name", err)
 	}
 	if err := os.WriteFile(file, []byte("from-file"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if received := dialAndCall(); received != "Bearer from-file" {
-		t.Errorf("with both variables: the server received %q, want the token from the file", received)
+		t.Errorf("with both variables: server received %q, want the token from the file", received)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// These benchmarks measure a call through the client and through the generated stub, over an in-memory connection to
-// the same fake server. The difference is the cost of the client. `make bench` measures the same against real servers.
+// These benchmarks compare the client with the generated stub. Both call the same fake server over an in-memory
+// connection, so the difference is the client's overhead. `make bench` measures the client with real servers.
 
 func BenchmarkTryAcquire_Denied(b *testing.B) {
 	client, stub := benchCluster(b)
@@ -73,7 +73,7 @@ func BenchmarkTryAcquire_Release(b *testing.B) {
 	})
 }
 
-// BenchmarkRenewer_Round measures one round of refreshes for 10 000 permits: all the renewer's work except the stream.
+// BenchmarkRenewer_Round measures one round of refreshes for 10,000 permits, without the stream.
 func BenchmarkRenewer_Round(b *testing.B) {
 	const permits = 10_000
 	k, clock := idleRenewer(b)

@@ -32,7 +32,7 @@ func TestShorterDuration_EnoughForStopTime_DoesNotStopJob(t *testing.T) {
 		p := acquire(t, s.client.Semaphore("export", WithStopTime(2*time.Second)))
 		pass(time.Minute)
 		if p.Context().Err() != nil || !p.Held() || p.Duration() != 4*time.Second {
-			t.Errorf("cause = %v, Held() = %t, Duration() = %s; want a live permit of 4s", context.Cause(p.Context()), p.Held(), p.Duration())
+			t.Errorf("cause = %v, Held() = %t, Duration() = %s; want a live permit with a duration of 4s", context.Cause(p.Context()), p.Held(), p.Duration())
 		}
 	})
 }
@@ -45,7 +45,7 @@ func TestShorterDuration_TooShortForStopTime_StopsWithStopTimeError(t *testing.T
 		cause := context.Cause(p.Context())
 		stopErr, ok := errors.AsType[*StopTimeError](cause)
 		if !ok || stopErr.Duration != 4*time.Second || !errors.Is(cause, ErrStopped) || errors.Is(cause, ErrExpiring) || !strings.Contains(cause.Error(), "edited") {
-			t.Errorf("the permit's cause is %v, want *StopTimeError and ErrStopped", cause)
+			t.Errorf("context cause = %v, want *StopTimeError and ErrStopped", cause)
 		}
 		if left := time.Until(p.SafeUntil()); left < 3*time.Second {
 			t.Errorf("the job has %s left to stop, want at least 3s", left)
@@ -53,7 +53,7 @@ func TestShorterDuration_TooShortForStopTime_StopsWithStopTimeError(t *testing.T
 	})
 }
 
-// A run that fails until the definition is edited is retried at increasing intervals, and the failure is logged once.
+// Runs that fail until the definition is edited are retried with backoff, and the failure is logged once.
 func TestLoop_StopTimeTooLong_BacksOffAndLogsOnce(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)

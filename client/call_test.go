@@ -48,16 +48,16 @@ func TestCall_NotLeader_FollowsTheHintImmediatelyAndKeepsTheTarget(t *testing.T)
 			}
 		}
 		if took := time.Since(start); took != 0 {
-			t.Errorf("following the hint took %s, want no pause", took)
+			t.Errorf("following the hint took %s, want 0s", took)
 		}
 		if a, b, n := calls(w.servers["a"]), calls(w.servers["b"]), calls(w.servers["c"]); len(a) != 1 || len(b) != 0 || len(n) != 3 {
-			t.Errorf("calls to a: %v, b: %v, c: %v", a, b, n)
+			t.Errorf("calls to a: %v, b: %v, c: %v; want 1, 0 and 3", a, b, n)
 		}
 	})
 }
 
-// A server of another cluster may have taken over the address in a hint and would grant the permit, so the call names
-// the server it expects.
+// The address in a hint may now belong to a server of another cluster, which would grant the permit. The call therefore
+// names the expected server.
 func TestCall_AtHintedAddress_NamesExpectedServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
@@ -72,7 +72,7 @@ func TestCall_AtHintedAddress_NamesExpectedServer(t *testing.T) {
 		c := w.dial([]string{"a"})
 		acquire(t, c.Semaphore("s"))
 		if !slices.Equal(expected, []string{"cluster/b/data"}) {
-			t.Errorf("the call to b named the server %q, want the one in the hint", expected)
+			t.Errorf("call to b named server %q, want the name from the hint", expected)
 		}
 	})
 }
@@ -90,7 +90,7 @@ func TestCall_HintFromOlderTerm_IsIgnored(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a, b := calls(w.servers["a"]), calls(w.servers["b"]); len(a) != 1 || len(b) != 1 {
-			t.Errorf("a was called %d times, b %d times, want 1 each: an old hint was followed", len(a), len(b))
+			t.Errorf("called a %d times and b %d times, want 1 each: an old hint was followed", len(a), len(b))
 		}
 	})
 }
@@ -143,7 +143,7 @@ func TestCall_DeadEndpoint_RotatesWithoutPause(t *testing.T) {
 			t.Fatal(err)
 		}
 		if took := time.Since(start); took > 100*time.Millisecond {
-			t.Errorf("the call took %s, want no pause", took)
+			t.Errorf("call took %s, want at most 100ms", took)
 		}
 	})
 }
@@ -194,7 +194,7 @@ func TestCall_NoServerResponds_ErrorListsEveryEndpoint(t *testing.T) {
 			t.Fatalf("ListDefinitions() error = %#v, want 2 endpoints tried", err)
 		}
 		if !u.NoLeader() {
-			t.Error("NoLeader() = false, want true: a server reported that it knows of no leader")
+			t.Error("NoLeader() = false, want true after NO_LEADER")
 		}
 		for _, want := range []string{"the servers respond, but none of them is the leader: ", endpoint("a"), endpoint("b"), "the server is down", reasonNoLeader} {
 			if !strings.Contains(err.Error(), want) {
@@ -204,7 +204,7 @@ func TestCall_NoServerResponds_ErrorListsEveryEndpoint(t *testing.T) {
 	})
 }
 
-// A call is retried only if that is safe after this kind of failure.
+// A failed call is retried only if a retry is safe after that kind of failure.
 func TestCall_Retries_OnlyWhatIsSafe(t *testing.T) {
 	notDone := []error{refused(codes.Unavailable, reasonNoLeader), refused(codes.Unavailable, reasonRecovering), refused(codes.Unavailable, reasonNotAppended),
 		refused(codes.Unavailable, reasonHopLimit), notLeader("nowhere", 1), refused(codes.ResourceExhausted, reasonNotAppended),
@@ -264,7 +264,7 @@ func TestCall_Retries_OnlyWhatIsSafe(t *testing.T) {
 						err := call(t.Context(), c)
 						repeats := kind == "not done" || kind == "unknown" && safe[name]
 						if repeated := n > 1; repeated != repeats || (err == nil) != repeats {
-							t.Errorf("the server was called %d times, error = %v, want a retry only if it is safe", n, err)
+							t.Errorf("made %d calls, error = %v; want a retry only if it is safe", n, err)
 						}
 						if unsafe := kind == "unknown" && !safe[name]; errors.Is(err, ErrOutcomeUnknown) != unsafe {
 							t.Errorf("error = %v, want ErrOutcomeUnknown only after an unsafe call with an unknown outcome", err)
@@ -329,7 +329,7 @@ func TestMembers_QueriesEachDirectly(t *testing.T) {
 			}
 		}
 		w.servers["c"].down()
-		c := w.dial([]string{"b"}) // the client discovers the others from the answers
+		c := w.dial([]string{"b"}) // the client discovers the others from b's status
 		all := must(c.Members(t.Context(), &gatekeeperv1.GetStatusRequest{}))(t)
 		var ids []string
 		for _, m := range all {
@@ -389,7 +389,7 @@ func TestDo_EndpointNotTried_DoesNotCountAsACertificateError(t *testing.T) {
 			at := conn.Target()
 			attempts[at]++
 			if at == endpoint("c") {
-				return nil // it works
+				return nil
 			}
 			if at == endpoint("b") && attempts[at] == 1 { // simulates another call failing at b and c
 				c.router.failed(endpoint("b"))

@@ -21,11 +21,11 @@ func TestPassed_IsInOrderAndBounded(t *testing.T) {
 		n           int
 		first, last time.Duration // before noon
 	}{
-		"minutes of an hour":               {every(time.Minute), time.Hour, 60, 59 * time.Minute, 0},
-		"the newest of many":               {every(time.Second), 365 * 24 * time.Hour, 1000, 999*time.Second - 30*time.Second, -30 * time.Second},
+		"every minute for an hour":         {every(time.Minute), time.Hour, 60, 59 * time.Minute, 0},
+		"only the newest 1000":             {every(time.Second), 365 * 24 * time.Hour, 1000, 999*time.Second - 30*time.Second, -30 * time.Second},
 		"few over a long period":           {every(24 * time.Hour), 10 * 24 * time.Hour, 10, 9*24*time.Hour + 12*time.Hour, 12 * time.Hour},
-		"none":                             {every(24 * time.Hour), time.Hour, 0, 0, 0},
-		"never":                            {func(time.Time) time.Time { return time.Time{} }, time.Hour, 0, 0, 0},
+		"none due":                         {every(24 * time.Hour), time.Hour, 0, 0, 0},
+		"no next time":                     {func(time.Time) time.Time { return time.Time{} }, time.Hour, 0, 0, 0},
 		"a schedule that does not advance": {func(time.Time) time.Time { return now.Add(-time.Minute) }, time.Hour, 1, 30 * time.Second, 30 * time.Second},
 	} {
 		got := passed(c.next, now.Add(-c.since), now)
@@ -35,7 +35,7 @@ func TestPassed_IsInOrderAndBounded(t *testing.T) {
 		}
 		noon := now.Truncate(time.Hour)
 		if c.n > 0 && (!got[0].Equal(noon.Add(-c.first)) || !got[c.n-1].Equal(noon.Add(-c.last))) {
-			t.Errorf("%s: got due times from %s to %s", name, got[0], got[c.n-1])
+			t.Errorf("%s: got due times from %s to %s, want %s to %s", name, got[0], got[c.n-1], noon.Add(-c.first), noon.Add(-c.last))
 		}
 	}
 }
@@ -45,7 +45,7 @@ func TestCatchUp_ServersWithoutSupport_RunsNothing(t *testing.T) {
 		t.Error("typed() does not preserve the code Unimplemented")
 	}
 	synctest.Test(t, func(t *testing.T) {
-		s := newHarness(t) // its servers do not support CatchUp
+		s := newHarness(t) // the fake server does not implement CatchUp
 		r := s.runner(func(context.Context) error { t.Error("the job ran"); return nil })
 		if err := r.CatchUp(t.Context(), func(time.Time) time.Time { t.Error("CatchUp called next"); return time.Time{} }); err != nil {
 			t.Error(err)

@@ -27,7 +27,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// authority is a certificate authority.
+// authority is a certificate authority for tests.
 type authority struct {
 	t    *testing.T
 	cert *x509.Certificate
@@ -62,7 +62,7 @@ func writePEM(t *testing.T, path, kind string, der []byte) {
 	}
 }
 
-// sign issues a certificate for an IP address that is valid until the given time.
+// sign issues a certificate for an IP address, valid until the given time.
 func (a *authority) sign(host string, until time.Time) tls.Certificate {
 	a.t.Helper()
 	key := newKey(a.t)
@@ -77,7 +77,7 @@ func (a *authority) sign(host string, until time.Time) tls.Certificate {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
 }
 
-// files writes a certificate and its key to files, and returns their names.
+// files writes a certificate and its key to files, and returns their paths.
 func (a *authority) files(c tls.Certificate) (cert, key string) {
 	a.t.Helper()
 	dir := a.t.TempDir()
@@ -110,7 +110,7 @@ func serveTLS(t *testing.T, config *tls.Config, s gatekeeperv1.PermitServiceServ
 	return l.Addr().String()
 }
 
-// dialTLS returns a client with the given TLS settings, whose first target is the first endpoint.
+// dialTLS returns a client with the given TLS settings. It calls the first endpoint first.
 func dialTLS(t *testing.T, with TLS, endpoints ...string) *Client {
 	t.Helper()
 	c := must(Dial(t.Context(), endpoints, WithTLS(with), WithGRPC(grpc.WithNoProxy()), WithGroup("prod"), WithAcquirer("app1")))(t)
@@ -124,7 +124,7 @@ func dialTLS(t *testing.T, with TLS, endpoints ...string) *Client {
 	return c
 }
 
-// Each kind of certificate error makes a call fail with a specific error, even though its context never ends.
+// Every kind of certificate error fails a call with a specific error, even if the call's context never ends.
 func TestCertificateError_EachKind_FailsTheCallImmediately(t *testing.T) {
 	ours, untrusted := newAuthority(t, "ours"), newAuthority(t, "untrusted")
 	later := time.Now().Add(time.Hour)
@@ -179,7 +179,7 @@ func TestCertificateError_EachKind_FailsTheCallImmediately(t *testing.T) {
 			"the server requires a client certificate: configure one with its key",
 		},
 		{
-			"client certificate from an authority that the server does not list", mutual, TLS{CAFile: ours.file, CertFile: untrustedCert, KeyFile: untrustedKey}, true, as[*net.OpError],
+			"client certificate from an unlisted authority", mutual, TLS{CAFile: ours.file, CertFile: untrustedCert, KeyFile: untrustedKey}, true, as[*net.OpError],
 			"the server does not accept the client certificate: tls: unknown certificate authority",
 		},
 		{
@@ -197,17 +197,17 @@ func TestCertificateError_EachKind_FailsTheCallImmediately(t *testing.T) {
 			_, err := client.Semaphore("free").TryAcquire(context.Background())
 			e, ok := errors.AsType[*CertificateError](err)
 			if !ok || e.ByServer != c.byServer || e.Endpoint != a && e.Endpoint != b {
-				t.Fatalf("error = %v, want a *CertificateError for one of the endpoints, got %+v", err, e)
+				t.Fatalf("TryAcquire() error = %v, want a *CertificateError for one of the endpoints, got %+v", err, e)
 			}
 			if !c.is(err) {
-				t.Errorf("error = %v, want one that wraps the error from package tls", err)
+				t.Errorf("error = %v does not wrap the TLS error", err)
 			}
 			u, ok := errors.AsType[*UnavailableError](err)
 			if !ok || errors.Is(err, ErrOutcomeUnknown) || u.Ended != nil || len(u.Tried) != 2 {
-				t.Errorf("error = %+v, want two endpoints tried and no unknown outcome", u)
+				t.Errorf("error = %+v, want 2 endpoints tried and no unknown outcome", u)
 			}
 			if want := e.Endpoint + ": " + c.text; !strings.HasPrefix(e.Error(), want) || !strings.Contains(err.Error(), want) {
-				t.Errorf("got the certificate error %q in the error %q, want both to contain %q", e, err, want)
+				t.Errorf("got certificate error %q in error %q, want both to contain %q", e, err, want)
 			}
 			if status.Code(e) != codes.Unavailable {
 				t.Errorf("status.Code() = %s, want Unavailable", status.Code(e))
@@ -239,8 +239,8 @@ func TestCertificateError_OneEndpointOfTwo_IsSkipped(t *testing.T) {
 	}
 }
 
-// A server that is down may recover, so the call continues until its context ends. Its error still contains the
-// certificate error of the other server.
+// A server that is down may recover, so the call is retried until its context ends. The error still includes the other
+// server's certificate error.
 func TestCertificateError_OtherServerDown_IsReportedWhenTheContextEnds(t *testing.T) {
 	ours, untrusted := newAuthority(t, "ours"), newAuthority(t, "untrusted")
 	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{untrusted.sign("127.0.0.1", time.Now().Add(time.Hour))}}, &benchServer{})
@@ -249,12 +249,12 @@ func TestCertificateError_OtherServerDown_IsReportedWhenTheContextEnds(t *testin
 	defer cancel()
 	_, err := c.Semaphore("free").TryAcquire(ctx)
 	if e, ok := errors.AsType[*CertificateError](err); !ok || e.Endpoint != wrong || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("TryAcquire() error = %v, want the certificate error of %s when the context ends", err, wrong)
+		t.Errorf("TryAcquire() error = %v, want the certificate error from %s and DeadlineExceeded", err, wrong)
 	}
 }
 
-// If a client has reached a server before, an invalid certificate is treated as an outage: calls, such as a release,
-// wait until it is fixed.
+// Once a client has connected successfully, an invalid certificate is treated as an outage: calls such as Release are
+// retried until it is fixed.
 func TestCertificateError_AfterASuccessfulCall_IsAnOutage(t *testing.T) {
 	ours, untrusted := newAuthority(t, "ours"), newAuthority(t, "untrusted")
 	later := time.Now().Add(time.Hour)
@@ -299,6 +299,6 @@ func TestMembers_CertificateErrorAtOneEndpoint_IsReported(t *testing.T) {
 	c := dialTLS(t, TLS{CAFile: ours.file}, good, wrong)
 	_, err := c.Members(t.Context(), &gatekeeperv1.GetStatusRequest{})
 	if e, ok := errors.AsType[*CertificateError](err); !ok || e.Endpoint != wrong {
-		t.Errorf("Members() error = %v, want the certificate error of %s", err, wrong)
+		t.Errorf("Members() error = %v, want the certificate error from %s", err, wrong)
 	}
 }

@@ -23,7 +23,7 @@ func increasingTokens(duration time.Duration) func(context.Context, *gatekeeperv
 	}
 }
 
-// unanswered is a hook that never answers, so the outcome of its call is unknown.
+// unanswered is a hook that never responds, so the outcome of the call is unknown.
 func unanswered[Q, A any](ctx context.Context, _ Q) (none A, err error) {
 	<-ctx.Done()
 	return none, status.FromContextError(ctx.Err()).Err()
@@ -54,17 +54,17 @@ func TestTryAcquire_HolderIDInUse_IsRefusedUntilItsPermitHasEnded(t *testing.T) 
 			c.Semaphore("export", WithHolderID("worker"), WithGroup("dr")), c.Semaphore("export", WithHolderID("worker"), WithAcquirer("app2")),
 		} {
 			if _, err := other.TryAcquire(t.Context()); err != nil {
-				t.Errorf("TryAcquire by another identity: error = %v", err)
+				t.Errorf("TryAcquire() by another identity: error = %v", err)
 			}
 		}
 
 		release(t, p)
 		if _, err := sem.TryAcquire(t.Context()); err != nil {
-			t.Errorf("TryAcquire after the release: error = %v", err)
+			t.Errorf("TryAcquire() after the release: error = %v", err)
 		}
 		last := get(a, func(s *server) *gatekeeperv1.TryAcquireRequest { return s.acquired[len(s.acquired)-1] })
 		if last.GetReplacesToken() != 0 {
-			t.Errorf("the request replaces token %d, which was released; want 0", last.GetReplacesToken())
+			t.Errorf("ReplacesToken = %d, want 0 after a release", last.GetReplacesToken())
 		}
 	})
 }
@@ -88,21 +88,21 @@ func TestTryAcquire_HolderIDBeingAcquired_IsRefused(t *testing.T) {
 		}
 		a.set(func(s *server) { s.tryAcquire = increasingTokens(time.Minute) })
 		if _, err := sem.TryAcquire(t.Context()); err != nil {
-			t.Errorf("TryAcquire after the first call returned: error = %v", err)
+			t.Errorf("TryAcquire() after the first call returned: error = %v", err)
 		}
 	})
 }
 
-// A permit that was lost at its deadline, or whose release got no answer, may still be live on the servers.
+// A permit that was lost at its deadline or whose release was not answered may still be live on the servers.
 func TestTryAcquire_AfterBeliefEnded_NamesTheReplacedToken(t *testing.T) {
 	for how, end := range map[string]func(*testing.T, *server, *Permit){
-		"the deadline passed": func(t *testing.T, a *server, p *Permit) {
+		"lost at deadline": func(t *testing.T, a *server, p *Permit) {
 			t.Helper()
 			a.down()
 			<-p.Done()
 			a.up()
 		},
-		"the release got no answer": func(t *testing.T, a *server, p *Permit) {
+		"unanswered release": func(t *testing.T, a *server, p *Permit) {
 			t.Helper()
 			a.set(func(s *server) { s.release = unanswered })
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -120,19 +120,20 @@ func TestTryAcquire_AfterBeliefEnded_NamesTheReplacedToken(t *testing.T) {
 				end(t, a, p)
 				q := acquire(t, sem)
 				if got := get(a, func(s *server) uint64 { return s.acquired[len(s.acquired)-1].GetReplacesToken() }); got != p.Token() {
-					t.Errorf("the request replaces token %d, want %d", got, p.Token())
+					t.Errorf("ReplacesToken = %d, want %d", got, p.Token())
 				}
 				a.set(func(s *server) { s.release = releases })
 				release(t, q)
 				if n := len(c.renewer.claims.byKey); n != 0 {
-					t.Errorf("the client still records %d claims, want 0", n)
+					t.Errorf("%d claims remain, want 0", n)
 				}
 			})
 		})
 	}
 }
 
-// The answer to a cancellation may arrive after the answer to a later acquisition, unless the acquisition waits for it.
+// An acquisition waits for an earlier cancellation. Otherwise, the cancellation could be answered after the
+// acquisition.
 func TestTryAcquire_CancellationInProgress_WaitsForIt(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = unanswered
@@ -159,11 +160,11 @@ func TestTryAcquire_CancellationInProgress_WaitsForIt(t *testing.T) {
 		a.set(func(s *server) { s.tryAcquire, s.release = grant, releases })
 		p, err := sem.TryAcquire(t.Context())
 		if err != nil || sentAt.Sub(ended) != 700*time.Millisecond {
-			t.Fatalf("TryAcquire sent its request after %s, error = %v; want 700ms", sentAt.Sub(ended), err)
+			t.Fatalf("TryAcquire() sent its request after %s, error = %v; want 700ms", sentAt.Sub(ended), err)
 		}
 		release(t, p)
 
-		// The wait for a cancellation without an answer is bounded. After that, the servers must handle it.
+		// The wait for an unanswered cancellation is bounded. After that, the servers must handle it.
 		a.set(func(s *server) { s.tryAcquire, s.cancel = unanswered, unanswered })
 		unknown()
 		ended = time.Now()
@@ -171,16 +172,16 @@ func TestTryAcquire_CancellationInProgress_WaitsForIt(t *testing.T) {
 		shortCtx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		if _, err := sem.TryAcquire(shortCtx); !errors.Is(err, context.DeadlineExceeded) || time.Since(ended) != 100*time.Millisecond {
-			t.Errorf("TryAcquire with a context of 100ms took %s, error = %v", time.Since(ended), err)
+			t.Errorf("TryAcquire() with a timeout of 100ms took %s, error = %v", time.Since(ended), err)
 		}
 		if _, err := sem.TryAcquire(t.Context()); err != nil || sentAt.Sub(ended) != cleanupTimeout {
-			t.Errorf("TryAcquire sent its request after %s, error = %v; want cleanupTimeout", sentAt.Sub(ended), err)
+			t.Errorf("TryAcquire() sent its request after %s, error = %v; want cleanupTimeout", sentAt.Sub(ended), err)
 		}
 	})
 }
 
-// The application may retry the request, perhaps in another process. A late cancellation would end the permit that the
-// retry was granted.
+// The application may retry the request, perhaps in another process. A late cancellation would end the permit granted
+// to the retry.
 func TestTryAcquire_RequestIDFromTheApplication_IsNotCancelled(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryAcquire = unanswered
@@ -205,7 +206,7 @@ func TestRelease_SendsTheIdentity(t *testing.T) {
 		release(t, p)
 		id := get(a, func(s *server) *gatekeeperv1.Identity { return s.releasers[0] })
 		if id.GetGroup() != "prod" || id.GetAcquirer() != "app1" || id.GetHolderId() != "worker" {
-			t.Errorf("the release was sent with identity %v", id)
+			t.Errorf("release identity = %v, want prod, app1 and worker", id)
 		}
 	})
 }
@@ -227,15 +228,15 @@ func TestClaims_UnansweredReleases_AreForgottenWhenNoServerCanHoldThePermit(t *t
 		done()
 		clock.now += time.Second
 	}
-	// The lifetime of a permit, including one leader change. The limit is twice that, because claims are swept when
-	// their number has doubled.
+	// A permit's lifetime includes one leader change. The limit is twice that, because claims are swept when their
+	// number has doubled.
 	life := time.Minute + afterDeadline(time.Minute)
 	if n, limit := len(k.claims.byKey), 2*int(life/time.Second)+minSweep; n > limit {
-		t.Errorf("remembered %d of %d unanswered releases, want at most %d", n, many, limit)
+		t.Errorf("%d claims of %d unanswered releases remain, want at most %d", n, many, limit)
 	}
 }
 
-// A generated holder id is never used again, so no claim remains.
+// Generated holder ids are never reused, so no claim needs to be kept.
 func TestClaims_GeneratedHolderID_LeavesNoClaim(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, time.Minute)
@@ -250,7 +251,7 @@ func TestClaims_GeneratedHolderID_LeavesNoClaim(t *testing.T) {
 			t.Error(err)
 		}
 		if n := len(c.renewer.claims.byKey); n != 0 {
-			t.Errorf("the client still records %d claims, want 0", n)
+			t.Errorf("%d claims remain, want 0", n)
 		}
 	})
 }

@@ -21,7 +21,7 @@ func TestBinding_FollowsOnlyLaterIncarnations(t *testing.T) {
 		{"a.2", "a.1", "refused"},
 		{"a.1", "b.1", "refused"},
 		{"a", "b.1", "refused"},
-		{"a.1", "", "a.1"}, // a server that does not send its cluster
+		{"a.1", "", "a.1"}, // the server does not send its cluster
 	} {
 		b := newBinding(c.bound)
 		err := b.observe("there", c.observed)
@@ -68,7 +68,7 @@ func TestClient_EndpointsOfTwoClusters_ChangesNothing(t *testing.T) {
 	})
 }
 
-// The second endpoint is down when the client starts. When it comes up, it turns out to belong to another cluster.
+// The second endpoint is down when the client starts, and belongs to another cluster when it comes up.
 func TestClient_EndpointOfAnotherClusterAppears_KeepsItsPermits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := twoClusters(t)
@@ -86,7 +86,7 @@ func TestClient_EndpointOfAnotherClusterAppears_KeepsItsPermits(t *testing.T) {
 		c.servers["a"].hangUp()
 		pass(2 * time.Minute)
 		if !held.Held() {
-			t.Errorf("the held permit was lost: %v", context.Cause(held.Context()))
+			t.Errorf("held permit was lost: %v", context.Cause(held.Context()))
 		}
 		if err := held.Release(t.Context()); err != nil {
 			t.Errorf("Release() = %v", err)
@@ -94,7 +94,7 @@ func TestClient_EndpointOfAnotherClusterAppears_KeepsItsPermits(t *testing.T) {
 	})
 }
 
-// One address may resolve to servers of two clusters, so each call names the cluster that it expects.
+// An address may resolve to servers of two clusters, so every call names the expected cluster.
 func TestClient_OneAddressForTwoClusters_IsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := twoClusters(t)
@@ -108,7 +108,7 @@ func TestClient_OneAddressForTwoClusters_IsRefused(t *testing.T) {
 	})
 }
 
-// While one caller queries all endpoints, one of which is slow, another caller waits only until its own context ends.
+// The first caller is checking a slow endpoint. A second caller must still return when its own context ends.
 func TestClient_AnotherCallerChecksTheEndpoints_ReturnsWhenItsContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCluster(t, "a", "b")
@@ -129,7 +129,7 @@ func TestClient_AnotherCallerChecksTheEndpoints_ReturnsWhenItsContextEnds(t *tes
 		ctx, cancel := context.WithTimeout(t.Context(), checkTimeout/4)
 		defer cancel()
 		if _, err := client.Semaphore("job").TryAcquire(ctx); err == nil || time.Since(started) != checkTimeout/4 {
-			t.Errorf("TryAcquire returned after %s, error = %v, want an error when its context ends", time.Since(started), err)
+			t.Errorf("TryAcquire() returned after %s, error = %v; want an error when its context ends", time.Since(started), err)
 		}
 		<-first
 	})

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// An application that imports this package must not inherit a server's dependencies.
+// Applications that import this package must not inherit the server's dependencies.
 func TestDependencies_AreFew(t *testing.T) {
 	allowed := []string{
 		"github.com/gatekeeperd/gatekeeper/client",
@@ -23,6 +23,6 @@ next:
 				continue next
 			}
 		}
-		t.Errorf("the package depends on %s", path)
+		t.Errorf("package depends on %s, which is not allowed", path)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// drains returns a hook that answers like a server draining token 7 until the given time: until then, it grants
-// refreshes along with a stop order, and afterwards it refuses them.
+// drains returns a keepAlive hook for a server that is draining token 7. Until the given time, it grants refreshes
+// along with a stop order. After that, it refuses them.
 func drains(until time.Time, duration time.Duration) func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 	return func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 		answer := drainNotice(time.Until(until))
@@ -32,8 +32,8 @@ func drainNotice(left time.Duration) *gatekeeperv1.TokenResult {
 	return n
 }
 
-// draining returns a 10 s permit whose 2 min drain began 12 s after the grant. If notice is set, the server sends a
-// notice; otherwise a refresh reports the drain.
+// draining returns a 10 s permit and the time when its 2 min drain ends. The drain starts 12 s after the grant. The
+// server reports it in a notice if notice is set, and otherwise in the response to the next refresh.
 func draining(t *testing.T, notice bool) (a *server, p *Permit, ends time.Time) {
 	w := newCluster(t, "a")
 	a = w.servers["a"]
@@ -51,19 +51,19 @@ func draining(t *testing.T, notice bool) (a *server, p *Permit, ends time.Time) 
 }
 
 func TestDrain_NoticeOrResult_EndsTheContextAndReportsTheDrain(t *testing.T) {
-	for name, notice := range map[string]bool{"notice": true, "the notice was missed": false} {
+	for name, notice := range map[string]bool{"notice": true, "missed notice": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				_, p, ends := draining(t, notice)
 				stop, ok := errors.AsType[*StopError](ended(p))
 				if !ok || !errors.Is(stop, ErrMoved) || !errors.Is(stop, ErrStopped) || stop.Message != "moving to dr-site" {
-					t.Fatalf("the permit's cause is %v, want ErrMoved", ended(p))
+					t.Fatalf("context cause = %v, want ErrMoved", ended(p))
 				}
 				if stop.Drain > 2*time.Minute || stop.Drain < 115*time.Second {
 					t.Errorf("Drain = %s, want 2m", stop.Drain)
 				}
-				// Both times are conservative: they allow for the difference in clock rates, and count from before the
-				// frame was sent.
+				// Both times are conservative: they allow for clock drift and are measured from before the frame was
+				// sent.
 				if early := ends.Sub(stop.Until); early < 2*time.Second || early > 7*time.Second {
 					t.Errorf("StopError.Until is %s before the end of the drain, want 2s to 7s", early)
 				}
@@ -83,9 +83,9 @@ func TestDrain_PermitIsKeptAliveDuringTheDrainAndHeldUntilItsDeadline(t *testing
 		a, p, ends := draining(t, true)
 		for time.Now().Before(ends) {
 			if !p.Held() {
-				t.Fatalf("the permit was lost %s before the end of the drain", time.Until(ends))
+				t.Fatalf("permit was lost %s before the end of the drain", time.Until(ends))
 			}
-			// Ensure needs a separate context, because the job's has ended.
+			// Ensure needs a separate context, because the job's context has ended.
 			if err := p.Ensure(t.Context(), 5*time.Second); err != nil && time.Now().Before(p.DrainUntil()) {
 				t.Fatal(err)
 			}
@@ -103,10 +103,10 @@ func TestDrain_PermitIsKeptAliveDuringTheDrainAndHeldUntilItsDeadline(t *testing
 		}
 		<-p.Done()
 		if !time.Now().Equal(deadline) || deadline.After(ends.Add(10*time.Second)) {
-			t.Errorf("belief ended %s after the drain", time.Since(ends))
+			t.Errorf("permit ended %s after the drain, want at its deadline", time.Since(ends))
 		}
 		if n := get(a, func(s *server) int { return len(s.frames) }); n != frames {
-			t.Errorf("the client sent %d more frames after the refusal, want 0", n-frames)
+			t.Errorf("sent %d more frames after the refusal, want 0", n-frames)
 		}
 	})
 }
@@ -121,11 +121,11 @@ func TestDrain_NoticeWithoutAnswer_DoesNotMoveDeadline(t *testing.T) {
 		w.servers["a"].notify(drainNotice(time.Hour))
 		synctest.Wait()
 		if after := p.SafeUntil(); ended(p) == nil || !after.Equal(before) {
-			t.Errorf("the notice moved the deadline by %s, want 0", after.Sub(before))
+			t.Errorf("notice moved the deadline by %s, want 0s", after.Sub(before))
 		}
 		<-p.Done()
 		if !time.Now().Equal(before) {
-			t.Errorf("belief ended %s after the deadline, want 0", time.Since(before))
+			t.Errorf("permit ended %s after the deadline, want 0s", time.Since(before))
 		}
 	})
 }

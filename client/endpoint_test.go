@@ -26,8 +26,8 @@ func TestDial_InvalidEndpoint_IsNamedInTheError(t *testing.T) {
 	}
 }
 
-// An ended context must not count as an outage, or a job with OutageRunUnguarded would run without a permit merely
-// because its caller's context has ended.
+// An ended context must not count as an outage. Otherwise, a job with OutageRunUnguarded would run without a permit
+// just because its caller's context has ended.
 func TestCalls_ContextHasEnded_IsNotAnOutage(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -51,7 +51,7 @@ func TestRunner_ReturnsRightAfterALoss_IsNotAnOverrun(t *testing.T) {
 				p.renewer.end(p, ErrLost)
 				p.renewer.mu.Unlock()
 				<-ctx.Done()
-				synctest.Wait() // the run's watcher has seen the permit and its context end
+				synctest.Wait() // wait for the run's watcher to handle the end of the permit and its context
 				return ctx.Err()
 			})
 			if err := r.Run(t.Context()); !errors.Is(err, ErrLost) {
@@ -65,11 +65,11 @@ func TestRunner_ReturnsRightAfterALoss_IsNotAnOverrun(t *testing.T) {
 func TestRouter_AfterAFailedRound_HintsFromAnOlderTermAreFollowed(t *testing.T) {
 	r := &router{endpoints: []string{"a", "b"}, term: 9}
 	if r.follow("a", leaderHint{address: "b", term: 2}) {
-		t.Error("a hint with an older term was followed")
+		t.Error("follow() = true, want false for a hint from an older term")
 	}
 	r.forget()
 	if !r.follow("a", leaderHint{address: "b", term: 2}) {
-		t.Error("after forget, a hint with an older term was not followed")
+		t.Error("follow() = false after forget, want true")
 	}
 }
 

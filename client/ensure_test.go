@@ -64,7 +64,7 @@ func TestEnsure_JobMustStop_ReturnsTheCause(t *testing.T) {
 		if err := p.Ensure(p.Context(), time.Second); !errors.Is(err, ErrRevoked) {
 			t.Errorf("Ensure() with the job's context = %v, want ErrRevoked", err)
 		}
-		if err := p.Ensure(t.Context(), time.Second); err != nil { // cleanup may use the time left on the permit
+		if err := p.Ensure(t.Context(), time.Second); err != nil { // cleanup may use the permit's remaining time
 			t.Error(err)
 		}
 	})
@@ -103,17 +103,17 @@ func TestStallLimit_NoProgress_EndsTheContextAndIsLogged(t *testing.T) {
 		start := time.Now()
 		<-p.Context().Done()
 		if took := time.Since(start); took != time.Minute {
-			t.Errorf("the context ended after %s, want 1m", took)
+			t.Errorf("context ended after %s, want 1m", took)
 		}
 		if err := ended(p); !errors.Is(err, ErrStalled) || errors.Is(err, ErrStopped) || errors.Is(err, ErrExpiring) {
-			t.Errorf("the context's cause is %v, want ErrStalled", err)
+			t.Errorf("context cause = %v, want ErrStalled", err)
 		}
 		pass(10 * time.Minute)
 		if !p.Held() {
-			t.Error("the permit was lost even though its job may still be running")
+			t.Error("permit was lost while its job may still be running")
 		}
 		if n := strings.Count(log.String(), "no progress"); n != 1 || !strings.Contains(log.String(), "token=7") {
-			t.Errorf("the stall was logged %d times, want once with the token:\n%s", n, log.String())
+			t.Errorf("stall was logged %d times, want once with the token:\n%s", n, log.String())
 		}
 	})
 }
@@ -139,7 +139,7 @@ func TestDeclare_ManyDefinitions_AreSentInBatches(t *testing.T) {
 		big := &gatekeeperv1.Definition{Name: "big", Description: strings.Repeat("x", maxEditBytes-10)}
 		skipped, err := c.Declare(t.Context(), append(definitions, big)...)
 		if err != nil || len(skipped) != 3 || len(ids) != 3 || sizes[0] != maxEdits || sizes[1] != 2 || sizes[2] != 1 {
-			t.Errorf("Declare() error = %v, sent batches of %v edits, skipped %v; want 3 batches and one skipped name for each", err, sizes, skipped)
+			t.Errorf("Declare() error = %v, sent batches of %v edits, skipped %v; want 3 batches and 3 skipped names", err, sizes, skipped)
 		}
 		if _, err := c.Declare(t.Context()); err != nil || len(sizes) != 3 {
 			t.Errorf("Declare() without definitions: error = %v, %d calls in total, want 3", err, len(sizes))
@@ -185,7 +185,7 @@ func TestTryAcquireFor_NoServer_ReturnsErrUnavailable(t *testing.T) {
 		}
 		_, err := c.Semaphore("export").TryAcquireFor(t.Context(), 5*time.Second)
 		if _, ok := errors.AsType[*DeniedError](err); ok || !errors.Is(err, ErrUnavailable) || places != 1 {
-			t.Errorf("TryAcquireFor() error = %v after %d places in the queue, want ErrUnavailable after 1", err, places)
+			t.Errorf("TryAcquireFor() error = %v after queueing %d times, want ErrUnavailable after 1", err, places)
 		}
 	})
 }
@@ -200,7 +200,7 @@ func TestTryAcquireFor_GrantedInTime_ReturnsThePermit(t *testing.T) {
 		for timeout, token := range map[time.Duration]uint64{0: 7, 5 * time.Second: 8} {
 			p, err := c.Semaphore("export").TryAcquireFor(t.Context(), timeout)
 			if err != nil || p.Token() != token {
-				t.Errorf("TryAcquireFor(%s) error = %v, want a permit", timeout, err)
+				t.Errorf("TryAcquireFor(%s) error = %v, want a permit with token %d", timeout, err, token)
 			}
 		}
 	})

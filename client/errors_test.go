@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// errorKinds returns every kind of error in the package, with the type and the sentinels that match it when wrapped.
+// errorKinds returns an error of every kind in the package, with the type and the sentinels that match it when wrapped.
 func errorKinds() []struct {
 	err error
 	as  func(error) bool
@@ -68,7 +68,7 @@ func found[E error](err error) bool {
 	return ok
 }
 
-// sentinels are the exported errors for errors.Is. None of them matches another.
+// sentinels are the exported sentinel errors. They do not match each other.
 var sentinels = []error{
 	ErrDenied, ErrUnavailable, ErrOutcomeUnknown, ErrClosed, ErrWrongCluster, ErrStopped, ErrRevoked, ErrMoved, ErrTakenOver, ErrHeldTooLong, ErrPaused,
 	ErrCordoned, ErrExpiring, ErrStalled, ErrLost, ErrReleased, ErrCutShort, ErrSuperseded, ErrReleasePending,
@@ -93,7 +93,7 @@ func TestErrors_AreFoundByTypeAndSentinel(t *testing.T) {
 	}
 }
 
-// Error texts are for people and have no prefix. A caller that wraps an error adds its source.
+// Error texts have no package prefix. Callers that wrap an error can add one.
 func TestErrors_HaveNoPrefix(t *testing.T) {
 	all := sentinels
 	for _, kind := range errorKinds() {
@@ -106,7 +106,7 @@ func TestErrors_HaveNoPrefix(t *testing.T) {
 	_, err := Dial(t.Context(), []string{"http://gk1"})
 	for _, err := range append(all, err) {
 		if text := err.Error(); text == "" || strings.HasPrefix(text, "client:") || strings.HasPrefix(text, "gatekeeper:") {
-			t.Errorf("the text of %T is %q, want one without a prefix", err, text)
+			t.Errorf("%T text = %q, want text without a prefix", err, text)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// An interceptor sees every TryAcquire only if each one is a separate call.
+// Without batches, every TryAcquire is a separate call, so an interceptor sees all of them.
 func ExampleWithCallsAlone() {
 	logCalls := func(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 		fmt.Println(method)

@@ -17,7 +17,7 @@ import (
 )
 
 // startSecured starts a server that authenticates its callers, like `gatekeeperd --tls-ca ca.crt --bearer-tokens`.
-// admin is its administrator's TLS configuration, and dir contains ca.crt.
+// admin is the administrator's TLS configuration, and dir contains ca.crt.
 func startSecured() (endpoints []string, dir string, admin client.TLS, stop func()) {
 	ctx := context.Background()
 	must := func(err error) {
@@ -51,8 +51,8 @@ func startSecured() (endpoints []string, dir string, admin client.TLS, stop func
 	}
 }
 
-// An administrator creates a binding and a token for an application, which can then do what the binding grants, and
-// nothing else. The token is stored in a file so that it can be replaced.
+// An administrator creates a binding and a token for an application, which can then do only what the binding grants.
+// The token is stored in a file so that it can be replaced.
 func ExampleClient_Auth() {
 	endpoints, dir, asAdmin, stop := startSecured()
 	defer stop()
@@ -103,8 +103,8 @@ func ExampleClient_Auth() {
 	// unauthenticated: true
 }
 
-// WithBearerToken takes a function that returns the token. Without TLS, Dial fails: a token is never sent in plain
-// text.
+// WithBearerToken takes a function that returns the token. Dial fails without TLS, because tokens are never sent in
+// plain text.
 func ExampleWithBearerToken() {
 	source := func(context.Context) (string, error) { return os.Getenv("ORDERS_TOKEN"), nil }
 	_, err := client.Dial(context.Background(), nil, client.WithBearerToken(source))

@@ -13,7 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// If certificate errors keep a client from every server, its first call fails without waiting for its context to end.
+// If certificate errors prevent a client from reaching any server, its first call fails without waiting for its context
+// to end.
 func ExampleCertificateError() {
 	ctx := context.Background()
 	untrusted := httptest.NewUnstartedServer(http.NotFoundHandler()) // its certificate is from an unknown authority
@@ -42,7 +43,7 @@ func ExampleCertificateError() {
 	// nothing was changed: true
 }
 
-// WithPlaintext connects without TLS even if the TLS variables are set, for example for other programs on the machine.
+// WithPlaintext connects without TLS even if the TLS environment variables are set, for example for another program.
 func ExampleWithPlaintext() {
 	c, err := client.Dial(context.Background(), []string{"127.0.0.1:7420"}, client.WithPlaintext())
 	if err != nil {

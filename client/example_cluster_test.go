@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/gktest"
 )
 
-// A client whose endpoints belong to two clusters acquires nothing, because both clusters could grant a permit for the
+// A client whose endpoints belong to two clusters cannot acquire permits, because both clusters could grant one for the
 // same job.
 func ExampleWrongClusterError() {
 	one, other := gktest.NewServer("nightly-export"), gktest.NewServer("nightly-export")

@@ -47,7 +47,7 @@ func ExampleDeniedError() {
 	//   The only permit of semaphore "billing" is taken.
 }
 
-// Most programs skip the run after any denial. A program that treats denials differently checks the Reason.
+// Most programs skip the run after any denial. Programs that handle some denials differently check the Reason.
 func ExampleReason() {
 	advice := func(r client.Reason) string {
 		switch r {
@@ -147,7 +147,7 @@ func ExampleWithOneWaiter() {
 		panic(err)
 	}
 
-	// A timer would start a run every minute. The first one waits in the queue until the pause ends.
+	// A real timer would start a run every minute. The first run waits in the queue until the pause ends.
 	waiting, cancel := context.WithCancel(ctx)
 	var runs sync.WaitGroup
 	queued := make(chan struct{})
@@ -188,7 +188,7 @@ func ExampleWithExpectedRevision() {
 	// another caller got there first: true
 }
 
-// Report a denial that lasts until an operator intervenes. A Runner logs the same message and command.
+// NeedsAction reports whether the denial persists until an operator intervenes. A Runner logs the same message and command.
 func ExampleDeniedError_NeedsAction() {
 	clients, end := connect("app1")
 	defer end()
@@ -204,7 +204,7 @@ func ExampleDeniedError_NeedsAction() {
 	// true
 }
 
-// A holder id identifies one holder. A second acquisition with the same id in the same process fails.
+// A holder id identifies a single holder, so a second acquisition with the same id fails while the permit is held.
 func ExampleInUseError() {
 	clients, end := connect("app1")
 	defer end()

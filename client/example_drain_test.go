@@ -12,7 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A job that is being drained starts nothing new, but finishes what it has started.
+// A draining job finishes the work in progress but starts nothing new.
 func ExamplePermit_DrainUntil() {
 	clients, end := connect("app1", "ops")
 	defer end()

@@ -47,7 +47,7 @@ func ExampleDial() {
 	// without a group: default
 }
 
-// An unreachable server is retried until the context ends. Then the error lists what was tried.
+// Calls to an unreachable server are retried until the context ends. The error lists the endpoints that were tried.
 func ExampleUnavailableError() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -123,7 +123,7 @@ func ExampleWithTLS() {
 	// specify both a TLS certificate and a key, or neither
 }
 
-// A refused call changes nothing. Every refusal is or wraps a *StatusError, and most have a more specific type.
+// A refused call changes nothing. Its error is or wraps a *StatusError, and usually has a more specific type.
 func ExampleStatusError() {
 	clients, end := connect("app1")
 	defer end()
@@ -153,7 +153,7 @@ func ExampleStatusError() {
 	if e, ok := errors.AsType[*client.NoSuchPermitError](err); ok {
 		fmt.Println("no such permit:", e.Token)
 	}
-	if e, ok := errors.AsType[*client.StatusError](err); ok { // matches all of them
+	if e, ok := errors.AsType[*client.StatusError](err); ok { // matches all of these types
 		fmt.Println(e.Code == codes.NotFound, e.Reason)
 	}
 	// Output:
@@ -165,7 +165,7 @@ func ExampleStatusError() {
 	// true NO_SUCH_PERMIT
 }
 
-// If a release did not get through, release again before you retry the acquisition.
+// If a release did not reach a server, release again before retrying the acquisition.
 func ExamplePermit_Release_serverUnavailable() {
 	srv := gktest.NewServer("nightly-export")
 	ctx := context.Background()

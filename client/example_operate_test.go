@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A dry run shows what a move would do. With the digest of the dry run, the move does exactly that, or fails.
+// A dry run shows what a move would do. If the move contains the digest of its dry run, it does exactly that or fails.
 func ExampleClient_Move() {
 	clients, end := connect("ops")
 	defer end()
@@ -34,7 +34,7 @@ func ExampleClient_Move() {
 		fmt.Println(m.GetSemaphore(), "would admit", m.GetGroupPattern())
 	}
 
-	// Another operator moves one of them before this move is confirmed.
+	// Another operator moves one of the definitions before this move is confirmed.
 	if _, err := c.Move(ctx, client.MoveRequest{Selector: client.Selector{Names: []string{"billing"}}, FromGroup: "prod", ToGroup: "test"}); err != nil {
 		fmt.Println(err)
 	}
@@ -93,7 +93,7 @@ func ExampleClient_Pause() {
 	// resumed: [nightly-export] <nil>
 }
 
-// A cordon excludes a host from every semaphore, for maintenance.
+// A cordon excludes a host from all semaphores, for example during maintenance.
 func ExampleClient_Cordon() {
 	clients, end := connect("app1")
 	defer end()
@@ -125,7 +125,7 @@ func ExampleClient_Cordon() {
 	// no such cordon: patching
 }
 
-// A change that matches no definition fails, so that a script notices a typo.
+// A change that matches no definition fails, so that typos in scripts do not go unnoticed.
 func ExampleNoMatchError() {
 	clients, end := connect("ops")
 	defer end()

@@ -67,7 +67,7 @@ func ExamplePermit_Release() {
 	// true
 }
 
-// If a run is stopped midway, its definition decides whether another host may run the firing.
+// If a run is stopped midway, the definition's firing_on_loss decides whether another host may run the firing.
 func ExamplePermit_ReleaseCutShort() {
 	clients, end := connect("app1", "app2")
 	defer end()
@@ -89,7 +89,7 @@ func ExamplePermit_ReleaseCutShort() {
 	// firing_on_loss is spent: FIRING_STATE_CUT_SHORT
 }
 
-// ReleaseFailed reports that a job has failed. Other hosts that watch the firing learn how it ended without polling.
+// ReleaseFailed reports that a job has failed. Hosts that watch the firing receive its outcome without polling.
 func ExamplePermit_ReleaseFailed() {
 	clients, end := connect("app1", "app2")
 	defer end()
@@ -142,8 +142,8 @@ func ExampleSemaphore_WatchFiring() {
 	// Output: it may be claimed
 }
 
-// A host declares the holder of a firing dead, takes over, and runs the firing as soon as possible. Here the holder is
-// alive, so it must stop first.
+// A host declares the holder of a firing dead, takes over, and runs the firing as soon as possible. In this example the
+// holder is still alive, so it must stop first.
 func ExampleSemaphore_WatchFiring_takeOver() {
 	clients, end := connect("app1", "app2")
 	defer end()
@@ -283,7 +283,7 @@ func ExampleWithStopTime() {
 	// held: true
 }
 
-// The cause of the permit's context says why the job must stop. Most jobs just stop; some need the reason.
+// The cause of the permit's context is the reason why the job must stop. Most jobs can ignore it.
 func ExampleStopError() {
 	clients, end := connect("app1", "ops")
 	defer end()
@@ -303,7 +303,7 @@ func ExampleStopError() {
 	if err != nil {
 		panic(err)
 	}
-	_ = permit.Refresh(ctx) // not needed: the job is notified anyway; this waits for it
+	_ = permit.Refresh(ctx) // not needed: only waits for the stop notice
 
 	<-permit.Context().Done()
 	cause := context.Cause(permit.Context())
@@ -346,7 +346,7 @@ func ExamplePermit_Progress() {
 	// Output: stalled: true held: true
 }
 
-// A test can advance the clock, to see how a job reacts to a loss without waiting for one.
+// A test can advance the clock to simulate the loss of a permit without waiting.
 func ExampleWithClock() {
 	srv := gktest.NewServer("nightly-export")
 	defer srv.Close()

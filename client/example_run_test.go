@@ -11,8 +11,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A library cannot stop a job that ignores its context. The job is reported, and keeps its slot until it returns or its
-// permit expires.
+// The client cannot stop a job that ignores its context. It reports an overrun, and the job keeps its slot until it
+// returns or its permit expires.
 func ExampleOverrun() {
 	clients, end := connect("app1", "ops")
 	defer end()
@@ -67,7 +67,7 @@ func ExampleWithOutagePolicy() {
 	// <nil>
 }
 
-// A scheduler that calls jobs itself calls Begin before each job and End after it.
+// Schedulers that run jobs themselves call Begin before each job and End after it.
 func ExampleRunner_Begin() {
 	clients, end := connect("app1")
 	defer end()
@@ -113,7 +113,7 @@ func ExampleRun_Start() {
 	// context canceled
 }
 
-// A job that gives up midway returns ErrCutShort. With firing_on_loss free, another host may then run the firing.
+// A job that gives up midway returns ErrCutShort. If firing_on_loss is free, another host may then run the firing.
 func ExampleRunner_RunDue_cutShort() {
 	clients, end := connect("app1")
 	defer end()
@@ -128,7 +128,7 @@ func ExampleRunner_RunDue_cutShort() {
 	// the disk is full: the job was cut short
 }
 
-// Two schedules that share a semaphore need different firing names. That way, the same due time yields two distinct
+// Two schedules that share a semaphore need different firing names, so that the same due time yields two distinct
 // firings.
 func ExampleWithFiringName() {
 	clients, end := connect("app1")
@@ -165,7 +165,7 @@ func ExampleWithLoopDelay() {
 	// Output: context canceled 3
 }
 
-// If no server answers a release, the run blocks. With this limit, it gives up after 30 s.
+// A run blocks while no server responds to its release. With this limit, it gives up after 30 s.
 func ExampleWithReleaseLimit() {
 	clients, end := connect("app1")
 	defer end()

@@ -9,7 +9,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A host presumes the holder dead and takes over. It gets the slot once the holder's permit is released or expires.
+// A host presumes the holder dead and takes over. It can acquire the slot once the holder's permit is released or
+// expires.
 func ExampleSemaphore_TakeOver() {
 	clients, end := connect("app1", "app2")
 	defer end()

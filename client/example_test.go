@@ -129,7 +129,7 @@ func ExampleRunner_Loop() {
 
 	consume := func(ctx context.Context) error {
 		fmt.Println("consuming on this host only")
-		stop() // as a signal would
+		stop() // usually called on a signal
 		<-ctx.Done()
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A batch moves all definitions in a group in one step, or none of them.
+// A batch moves either all definitions to another group or none of them.
 func ExampleClient_Definitions() {
 	clients, end := connect("ops")
 	defer end()
@@ -30,7 +30,7 @@ func ExampleClient_Definitions() {
 		changed.GroupPattern = new("dr-site")
 		batch.Edits = append(batch.Edits, &gatekeeperv1.Edit{
 			Change:          &gatekeeperv1.Edit_Replace{Replace: changed},
-			ExpectedVersion: record.GetVersion(), // refused if it has been edited since
+			ExpectedVersion: record.GetVersion(), // the batch is refused if the definition has been edited since
 		})
 	}
 	_, err := c.Definitions().BatchEdit(ctx, batch)
@@ -156,7 +156,7 @@ func ExampleClient_Members() {
 
 	members, err := c.Members(ctx, &gatekeeperv1.GetStatusRequest{})
 	if err != nil {
-		log.Fatal(err) // no member answered
+		log.Fatal(err) // no member responded
 	}
 	show := func(m client.MemberStatus) { fmt.Println(m.ID(), "responding:", m.Err == nil) }
 	for _, m := range members {

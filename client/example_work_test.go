@@ -16,7 +16,7 @@ func twoTasks(yield func([]byte, error) bool) {
 	_ = yield([]byte("a"), nil) && yield([]byte("b"), nil)
 }
 
-// Use package work to execute tasks; it is built on OfferWork.
+// Most programs execute tasks with package work, which is built on OfferWork.
 func ExampleSemaphore_OfferWork() {
 	srv := gktest.NewServer("resize")
 	defer srv.Close()
@@ -119,7 +119,7 @@ func ExampleClient_SubmitJob_errors() {
 	// there is no job posters
 }
 
-// While no server answers, only a bounded number of submissions can wait.
+// While no server responds, only a bounded number of submissions can wait.
 func ExampleSubmitBufferError() {
 	c, err := client.Dial(context.Background(), []string{"127.0.0.1:1"}, client.WithSubmitBuffer(1))
 	if err != nil {
@@ -145,7 +145,7 @@ func ExampleSubmitBufferError() {
 	// no server answered, and the limit on waiting submissions (1) is reached: submit again later with the same id, or allow more with WithSubmitBuffer
 }
 
-// The context of a task ends with ErrTaskCancelled when its job is cancelled.
+// A task's context ends with ErrTaskCancelled when its job is cancelled.
 func ExampleWorkTask() {
 	clients, end := connect("app1")
 	defer end()
@@ -156,7 +156,7 @@ func ExampleWorkTask() {
 	err := c.Semaphore("nightly-export").OfferWork(ctx, client.WorkHandler{
 		Open: func(*client.WorkStream) (slots int, ok bool) { return 1, true },
 		Denied: func(d *client.DeniedError) {
-			if d.Reason != client.ReasonNoTask { // a worker without a task waits; it is not denied
+			if d.Reason != client.ReasonNoTask { // NO_TASK only means that the worker waits for a task
 				fmt.Println(d)
 			}
 		},

@@ -19,10 +19,10 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/exported")
 
-// publicPackages lists the packages that promise compatibility in their package comment.
+// publicPackages lists the packages whose package comments promise compatibility.
 var publicPackages = []string{".", "contexts", "cron", "deffile", "fence", "gktest", "gocron", "tasks", "weighted", "work", "../gatekeeper"}
 
-// A change to an exported declaration must be deliberate: after the first release it can break programs.
+// Changes to exported declarations must be deliberate, because they can break programs after the first release.
 func TestPublicPackages_ExportWhatIsListed(t *testing.T) {
 	t.Parallel()
 	for _, dir := range publicPackages {
@@ -35,12 +35,12 @@ func TestPublicPackages_ExportWhatIsListed(t *testing.T) {
 		}
 		want := must(os.ReadFile(file))(t)
 		if d := diff.Diff(string(want), got); d != "" {
-			t.Errorf("package %s does not export what %s lists (-want +got); if that is intended, run go test ./client -run ExportWhat -update:\n%s", name, file, d)
+			t.Errorf("exported declarations of package %s differ from %s (-want +got); to accept the changes, run go test ./client -run TestPublicPackages -update:\n%s", name, file, d)
 		}
 	}
 }
 
-// exportedDecls returns the name of a package, and all its exported declarations, sorted, without comments, function
+// exportedDecls returns the name of a package and its exported declarations, sorted and without comments, function
 // bodies or variable values.
 func exportedDecls(t *testing.T, dir string) (pkgName, text string) {
 	t.Helper()
@@ -64,7 +64,7 @@ func exportedDecls(t *testing.T, dir string) (pkgName, text string) {
 				for _, s := range d.Specs {
 					if v, ok := s.(*ast.ValueSpec); ok && d.Tok == token.VAR {
 						v.Values = nil
-						v.Type = cmp.Or(v.Type, ast.Expr(ast.NewIdent("error"))) // every such variable is an error
+						v.Type = cmp.Or(v.Type, ast.Expr(ast.NewIdent("error"))) // all exported variables without a type are errors
 					}
 				}
 			}
@@ -72,7 +72,7 @@ func exportedDecls(t *testing.T, dir string) (pkgName, text string) {
 			if err := printer.Fprint(&b, fset, d); err != nil {
 				t.Fatal(err)
 			}
-			all = append(all, strings.ReplaceAll(b.String(), "\n\n", "\n")) // left by removed comments
+			all = append(all, strings.ReplaceAll(b.String(), "\n\n", "\n")) // blank lines left by removed comments
 		}
 	}
 	slices.Sort(all)

@@ -54,7 +54,7 @@ func withServer(t *testing.T, test func(t *testing.T, c *Client, a *server)) {
 
 func endpoint(name string) string { return "passthrough:///" + name }
 
-// dial returns a client that tries the servers in the order of their names.
+// dial returns a client that tries the servers in the given order.
 func (c *cluster) dial(names []string, opts ...Option) *Client {
 	c.t.Helper()
 	endpoints := make([]string, len(names))
@@ -74,7 +74,7 @@ func (c *cluster) dial(names []string, opts ...Option) *Client {
 		c.t.Fatal(err)
 	}
 	client.router.next = 0
-	client.router.rotate() // the tests rely on which target comes first
+	client.router.rotate() // tests rely on the first endpoint being the first target
 	if strings.Contains(c.t.Name(), inBatches) {
 		for _, name := range names {
 			forceBatches(c.t, client, name, "export", "s")
@@ -88,7 +88,7 @@ func (c *cluster) dial(names []string, opts ...Option) *Client {
 	return client
 }
 
-// server is a fake member. Calls without a hook fail with Unimplemented.
+// server is a fake cluster member. Calls without a hook fail with Unimplemented.
 type server struct {
 	gatekeeperv1.UnimplementedPermitServiceServer
 	gatekeeperv1.UnimplementedDefinitionServiceServer
@@ -102,7 +102,7 @@ type server struct {
 	mu          sync.Mutex // guards everything below
 	unreachable bool       // connections are refused
 	redirect    *server    // if set, connections go to this server
-	cluster     string     // the cluster it belongs to; if empty, it sends none
+	cluster     string     // the cluster sent to clients; if empty, none is sent
 	calls       []string
 	acquired    []*gatekeeperv1.TryAcquireRequest
 	released    []uint64
@@ -117,7 +117,7 @@ type server struct {
 	tryAcquire func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error)
 	acquire    func(*gatekeeperv1.AcquireRequest, gatekeeperv1.PermitService_AcquireServer) error
 	release    func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error)
-	cancel     func(context.Context, *gatekeeperv1.CancelRequest) (*gatekeeperv1.CancelResponse, error) // nil: answers immediately
+	cancel     func(context.Context, *gatekeeperv1.CancelRequest) (*gatekeeperv1.CancelResponse, error) // if nil, Cancel succeeds
 	clear      func(context.Context, *gatekeeperv1.ClearRequest) (*gatekeeperv1.ClearResponse, error)
 	batch      func(context.Context, *gatekeeperv1.BatchEditRequest) (*gatekeeperv1.BatchEditResponse, error)
 	list       func(context.Context, *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error)
@@ -128,21 +128,21 @@ type server struct {
 	status     func() *gatekeeperv1.GetStatusResponse
 	verify     func(context.Context, *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error)
 	tryBatch   batchHook
-	// older makes the server behave like one that does not support groups of tokens
+	// older makes the server behave like an older version without support for token groups.
 	older bool
-	// keepAlive answers a frame, whose groups have been replaced by single tokens. If the answer is nil, none is sent.
-	// The default refreshes every token.
+	// keepAlive returns the response to a frame whose groups have been expanded into single tokens. If it returns nil,
+	// no response is sent. The default refreshes every token.
 	keepAlive func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error)
 }
 
 type sentFrame struct {
 	at      time.Time
 	stream  int
-	message *gatekeeperv1.KeepAliveRequest // without groups
-	raw     *gatekeeperv1.KeepAliveRequest // groups are kept
+	message *gatekeeperv1.KeepAliveRequest // with groups expanded
+	raw     *gatekeeperv1.KeepAliveRequest // as received
 }
 
-// ungrouped returns a frame with its groups replaced by single tokens.
+// ungrouped returns a frame with its groups expanded into single tokens.
 func ungrouped(r *gatekeeperv1.KeepAliveRequest) *gatekeeperv1.KeepAliveRequest {
 	out := &gatekeeperv1.KeepAliveRequest{Frame: r.GetFrame(), Tokens: r.GetTokens(), Forget: r.GetForget()}
 	for _, g := range r.GetGroups() {
@@ -153,7 +153,7 @@ func ungrouped(r *gatekeeperv1.KeepAliveRequest) *gatekeeperv1.KeepAliveRequest 
 	return out
 }
 
-// grouped moves the plain refreshes in an answer into groups.
+// grouped returns a response with its plain refreshes moved into groups.
 func grouped(answer *gatekeeperv1.KeepAliveResponse) *gatekeeperv1.KeepAliveResponse {
 	out := &gatekeeperv1.KeepAliveResponse{Frame: answer.GetFrame(), Notices: answer.GetNotices()}
 	for _, r := range answer.GetResults() {
@@ -208,7 +208,7 @@ func (s *server) dial(ctx context.Context) (net.Conn, error) {
 	return s.listener.DialContext(ctx)
 }
 
-// unary and stream send the cluster with each answer, and refuse calls that expect another cluster.
+// unary and stream send the cluster with every response, and refuse calls that expect another cluster.
 func (s *server) unary(ctx context.Context, q any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 	if err := s.wantCluster(ctx); err != nil {
 		return nil, err
@@ -228,14 +228,14 @@ func (s *server) wantCluster(ctx context.Context) error {
 	if cluster == "" {
 		return nil
 	}
-	_ = grpc.SetHeader(ctx, metadata.Pairs(clusterHeader, cluster)) // it can only fail if something has already been sent
+	_ = grpc.SetHeader(ctx, metadata.Pairs(clusterHeader, cluster)) // fails only if headers have already been sent
 	if wantCluster := metadata.ValueFromIncomingContext(ctx, clusterHeader); len(wantCluster) > 0 && wantCluster[0] != cluster {
 		return refused(codes.FailedPrecondition, reasonWrongCluster, "cluster", cluster)
 	}
 	return nil
 }
 
-// set changes the hooks. It may be called while calls are arriving.
+// set changes the hooks. It is safe to use while the server handles calls.
 func (s *server) set(f func(*server)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -246,25 +246,25 @@ func (s *server) set(f func(*server)) {
 func (s *server) down() { s.set(func(s *server) { s.unreachable = true }); s.hangUp() }
 func (s *server) up()   { s.set(func(s *server) { s.unreachable = false }) }
 
-// ignoreFrames stops answering frames, so that belief remains based on the grant. Otherwise a new permit would be
-// refreshed right away.
+// ignoreFrames makes the server ignore KeepAlive frames. Otherwise, a new permit would be refreshed right away, and its
+// deadline would no longer be based on the grant.
 func (s *server) ignoreFrames() {
 	s.setKeepAlive(func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) { return nil, nil })
 }
 
-// answerWith makes the server answer each frame with these results.
+// answerWith makes the server respond to every frame with these results.
 func (s *server) answerWith(results ...*gatekeeperv1.TokenResult) {
 	s.setKeepAlive(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 		return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: results}, nil
 	})
 }
 
-// setKeepAlive replaces the hook that answers frames.
+// setKeepAlive replaces the keepAlive hook.
 func (s *server) setKeepAlive(answer func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error)) {
 	s.set(func(s *server) { s.keepAlive = answer })
 }
 
-// hangUp ends every KeepAlive stream.
+// hangUp ends every KeepAlive stream at its next frame.
 func (s *server) hangUp() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -388,10 +388,10 @@ func (s *server) GetStatus(context.Context, *gatekeeperv1.GetStatusRequest) (*ga
 	if f := get(s, func(s *server) func() *gatekeeperv1.GetStatusResponse { return s.status }); f != nil {
 		return f(), nil
 	}
-	return new(gatekeeperv1.GetStatusResponse), nil // a client queries each endpoint before its first change
+	return new(gatekeeperv1.GetStatusResponse), nil // clients query every endpoint before their first change
 }
 
-// KeepAlive answers frames until the stream ends. hangUp and down end the stream at its next frame.
+// KeepAlive responds to frames until the client or hangUp ends the stream.
 func (s *server) KeepAlive(stream gatekeeperv1.PermitService_KeepAliveServer) error {
 	if err := s.enter("KeepAlive"); err != nil {
 		return err
@@ -445,7 +445,7 @@ func (s *server) notify(notices ...*gatekeeperv1.TokenResult) {
 	}
 }
 
-// grants makes TryAcquire grant a permit with the given token and duration.
+// grants returns a TryAcquire hook that grants a permit with the given token and duration.
 func grants(token uint64, duration time.Duration) func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 	return func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 		return granted(q.GetSemaphore(), token, duration), nil
@@ -475,7 +475,7 @@ func result(token uint64, s gatekeeperv1.RefreshStatus, cause gatekeeperv1.StopC
 	return &gatekeeperv1.TokenResult{Token: token, Status: s, Stop: cause, Message: message}
 }
 
-// refused returns an error like a server's, with an ErrorInfo.
+// refused returns an error with an ErrorInfo, as a server would.
 func refused(code codes.Code, reason string, pairs ...string) error {
 	metadata := make(map[string]string)
 	for i := 0; i < len(pairs); i += 2 {

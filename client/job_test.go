@@ -76,11 +76,11 @@ func (s *harness) wantReleased(outcomes ...gatekeeperv1.ReleaseOutcome) {
 	s.t.Helper()
 	got := get(s.a, func(s *server) []gatekeeperv1.ReleaseOutcome { return s.outcomes })
 	if len(got) != len(outcomes) {
-		s.t.Fatalf("released with %v, want %v", got, outcomes)
+		s.t.Fatalf("release outcomes = %v, want %v", got, outcomes)
 	}
 	for i := range got {
 		if got[i] != outcomes[i] {
-			s.t.Errorf("released with %v, want %v", got, outcomes)
+			s.t.Errorf("release outcomes = %v, want %v", got, outcomes)
 		}
 	}
 }
@@ -110,13 +110,13 @@ func TestWrap_Granted_RunsUnderThePermitAndReleases(t *testing.T) {
 		failed := errors.New("the job failed")
 		run := Wrap(s.client.Semaphore("export"), func(ctx context.Context) error {
 			if p := PermitOf(ctx); TokenOf(ctx) != 7 || p.Token() != 7 || !p.Held() || ctx.Value(key{}) != "value" {
-				t.Errorf("the job has the permit %v and the value %v, want a live permit with token 7 and \"value\"", p, ctx.Value(key{}))
+				t.Errorf("PermitOf() = %v, context value = %v; want a live permit with token 7 and \"value\"", p, ctx.Value(key{}))
 			}
 			pass(time.Minute)
 			return failed
 		})
 		if err := run(context.WithValue(t.Context(), key{}, "value")); !errors.Is(err, failed) {
-			t.Errorf("the run returned %v, want the job's error", err)
+			t.Errorf("run() = %v, want the job's error", err)
 		}
 		s.wantReleased(failedOutcome)
 	})
@@ -135,7 +135,7 @@ func TestRunner_FromGrantToRelease_CallsTheHooks(t *testing.T) {
 		}
 		firing := get(s.a, func(s *server) *gatekeeperv1.Firing { return s.acquired[0].GetFiring() })
 		if firing.GetName() != "nightly" || firing.GetDue().AsTime().Format(time.RFC3339) != "2026-03-29T00:30:00Z" {
-			t.Errorf("claimed firing %v", firing)
+			t.Errorf("claimed firing %v, want nightly at 2026-03-29T00:30:00Z", firing)
 		}
 	})
 }
@@ -163,8 +163,7 @@ func TestRunner_FiringClaimedElsewhere_ReturnsNil(t *testing.T) {
 	}
 }
 
-// It is unknown whether a forgotten firing ran, and a firing too far ahead did not run. So neither counts as having run
-// elsewhere.
+// A forgotten firing may not have run, and a firing too far ahead has not run, so neither counts as run elsewhere.
 func TestRunner_FiringForgottenOrTooFarAhead_ReturnsError(t *testing.T) {
 	for _, reason := range []gatekeeperv1.Reason{gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD} {
 		withHarness(t, func(t *testing.T, s *harness) {
@@ -193,14 +192,14 @@ func TestRunner_Wait_QueuesForATakenPermitAndSkipsOtherDenials(t *testing.T) {
 		ran := 0
 		r := s.runner(func(context.Context) error { ran++; return nil }, WithDenialPolicy(DenialWait))
 		if err := r.Run(t.Context()); err != nil || ran != 1 {
-			t.Errorf("Run() = %v, the job ran %d times, want once", err, ran)
+			t.Errorf("Run() = %v, job ran %d times, want once", err, ran)
 		}
 		s.wantHooks("waiting NO_FREE_PERMIT", "granted", "finished")
 
 		s.called = nil
 		s.a.set(func(s *server) { s.tryAcquire = denies(gatekeeperv1.Reason_REASON_CORDONED) })
 		if _, ok := errors.AsType[*DeniedError](r.Run(t.Context())); !ok || ran != 1 {
-			t.Errorf("the job ran %d times, want once", ran)
+			t.Errorf("job ran %d times, want once and a denial", ran)
 		}
 		s.wantHooks("denied CORDONED")
 	})
@@ -223,14 +222,14 @@ func TestRunner_WaitLimitExpires_ReturnsDenial(t *testing.T) {
 	})
 }
 
-// A run waits in the queue until a pause ends. With WithOneWaiter, only one run of an acquirer does.
+// A run waits in the queue until a pause ends. WithOneWaiter limits this to one run per acquirer.
 func TestRunner_Wait_WaitsOutAPause(t *testing.T) {
 	for _, opts := range [][]JobOption{{WithDenialPolicy(DenialWait)}, {WithDenialPolicy(DenialWait), WithOneWaiter()}} {
 		withHarness(t, func(t *testing.T, s *harness) {
 			s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_PAUSED)
 			s.a.acquire = func(q *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
 				if q.GetOnePerAcquirer() != (len(opts) == 2) {
-					t.Errorf("sent request %v", q)
+					t.Errorf("OnePerAcquirer = %t, want %t", q.GetOnePerAcquirer(), len(opts) == 2)
 				}
 				pass(time.Minute)
 				return stream.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Grant{
@@ -275,13 +274,14 @@ func TestRunner_RunLate_WaitsOutTemporaryDenials(t *testing.T) {
 	})
 }
 
-// A run waiting for a firing claimed by another holder may block its scheduler.
+// A run may block its scheduler while it waits for a firing claimed by another holder, so it must not wait longer than
+// necessary.
 func TestRunner_RunLate_RetriesWhenTheClaimEndsAndEveryFewSeconds(t *testing.T) {
 	for name, c := range map[string]struct{ left, late time.Duration }{
-		"the claim's permit ends soon":         {1300 * time.Millisecond, 200 * time.Millisecond},
-		"the claim's permit ends much later":   {time.Minute, time.Second},
-		"the server does not report how long":  {0, maxClaimedRetry},
-		"the holder finishes long before that": {time.Hour, maxClaimedRetry},
+		"claim ends soon":        {1300 * time.Millisecond, 200 * time.Millisecond},
+		"claim ends later":       {time.Minute, time.Second},
+		"remaining time unknown": {0, maxClaimedRetry},
+		"holder finishes early":  {time.Hour, maxClaimedRetry},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withHarness(t, func(t *testing.T, s *harness) {
@@ -299,7 +299,7 @@ func TestRunner_RunLate_RetriesWhenTheClaimEndsAndEveryFewSeconds(t *testing.T) 
 					t.Fatal(err)
 				}
 				if late := time.Since(free); late > c.late {
-					t.Errorf("the job ran %s after the firing became free, want at most %s", late, c.late)
+					t.Errorf("job ran %s after the firing became free, want at most %s", late, c.late)
 				}
 				if requests := get(s.a, func(s *server) int { return len(s.acquired) }); requests > 10*60*2/3 {
 					t.Errorf("sent %d requests, want at most %d", requests, 10*60*2/3)
@@ -309,8 +309,8 @@ func TestRunner_RunLate_RetriesWhenTheClaimEndsAndEveryFewSeconds(t *testing.T) 
 	}
 }
 
-// A spent firing remains claimed forever. A run that kept requesting it would never return, and would block the
-// scheduler's next runs of the job.
+// A spent firing remains claimed forever. A run that kept retrying would never return, and would block the scheduler's
+// next runs of the job.
 func TestRunner_RunLate_GivesUpOnSpentFiring(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		answers := []gatekeeperv1.FiringState{gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, gatekeeperv1.FiringState_FIRING_STATE_SPENT}
@@ -372,10 +372,10 @@ func TestRunner_NoServer_SkipsOrWaitsOrRunsUnguarded(t *testing.T) {
 					return nil
 				}, WithOutagePolicy(c.policy)).Run(t.Context())
 				if ran != c.ran || (err == nil) != c.ran || !c.ran && !errors.Is(err, ErrUnavailable) {
-					t.Errorf("the job ran: %v, Run() = %v", ran, err)
+					t.Errorf("job ran = %t, Run() = %v; want ran = %t", ran, err, c.ran)
 				}
 				if took := time.Since(start); took < c.took || took > c.took+2*time.Second {
-					t.Errorf("Run() took %s", took)
+					t.Errorf("Run() took %s, want about %s", took, c.took)
 				}
 				s.wantHooks(c.hooks...)
 				if loud := strings.Contains(s.log.String(), "WITHOUT A PERMIT"); loud != (name == "unguarded") || s.report.Token != c.token {
@@ -393,7 +393,7 @@ func TestRunner_PermitStopped_ReleasesAfterTheJobReturns(t *testing.T) {
 		s.a.set(func(srv *server) {
 			srv.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
 				if !stopped {
-					t.Error("the permit was released while the job was running")
+					t.Error("permit was released while the job was running")
 				}
 				return &gatekeeperv1.ReleaseResponse{Released: true}, nil
 			}
@@ -402,7 +402,7 @@ func TestRunner_PermitStopped_ReleasesAfterTheJobReturns(t *testing.T) {
 		err := s.runner(func(ctx context.Context) error {
 			<-ctx.Done()
 			if !errors.Is(context.Cause(ctx), ErrMoved) {
-				t.Errorf("the job's cause is %v, want ErrMoved", context.Cause(ctx))
+				t.Errorf("context cause = %v, want ErrMoved", context.Cause(ctx))
 			}
 			pass(time.Second) // cleans up
 			stopped = true
@@ -414,7 +414,7 @@ func TestRunner_PermitStopped_ReleasesAfterTheJobReturns(t *testing.T) {
 		s.wantHooks("granted", "lost", "finished")
 		s.wantReleased(cutOutcome)
 		if !s.report.CutShort || !errors.Is(s.report.Stopped, ErrMoved) {
-			t.Errorf("got report %+v, want CutShort because of ErrMoved", s.report)
+			t.Errorf("got report %+v, want CutShort and Stopped = ErrMoved", s.report)
 		}
 	})
 }
@@ -425,7 +425,7 @@ func TestRunner_FinishesInTimeAfterStopNotice_ReturnsNil(t *testing.T) {
 		if err := s.runner(func(ctx context.Context) error { <-ctx.Done(); return nil }).Run(t.Context()); err != nil {
 			t.Error(err)
 		}
-		s.wantReleased(doneOutcome) // it finished even though it had to stop
+		s.wantReleased(doneOutcome) // the job finished despite the notice
 	})
 }
 
@@ -440,13 +440,13 @@ func TestRunner_JobIgnoresItsContext_IsReportedAndReleasesOnlyAfterTheJobReturns
 		}
 		s.wantHooks("granted", "lost", "overrun", "finished")
 		if len(s.overruns) != 1 || !s.overruns[0].Gone || s.overruns[0].Permit.Token() != 7 || !errors.Is(s.overruns[0].Cause, ErrExpiring) {
-			t.Errorf("got overruns %+v, want one because of ErrExpiring after the permit had ended", s.overruns)
+			t.Errorf("got overruns %+v, want one with cause ErrExpiring after the permit ended", s.overruns)
 		}
 		if s.report.Took != time.Since(start) || s.report.Took < 2*time.Minute {
-			t.Errorf("got report %+v, want the time of the whole run", s.report)
+			t.Errorf("got report %+v, want Took to cover the whole run", s.report)
 		}
 		if !strings.Contains(s.log.String(), "level=ERROR") || !strings.Contains(s.log.String(), "PERMIT IS GONE") {
-			t.Errorf("the overrun was not logged as an error:\n%s", s.log.String())
+			t.Errorf("overrun was not logged as an error:\n%s", s.log.String())
 		}
 		s.wantReleased(doneOutcome)
 	})
@@ -460,7 +460,7 @@ func TestRunner_JobIgnoresANotice_IsReportedWhileItsPermitLasts(t *testing.T) {
 		}
 		s.wantHooks("granted", "lost", "overrun", "finished")
 		if s.overruns[0].Gone || !errors.Is(s.overruns[0].Cause, ErrRevoked) {
-			t.Errorf("got overruns %+v, want one because of ErrRevoked while the permit is live", s.overruns)
+			t.Errorf("got overruns %+v, want one with cause ErrRevoked while the permit is live", s.overruns)
 		}
 	})
 }
@@ -474,7 +474,7 @@ func TestRunner_CallerContextEnds_ReleasesAfterJobReturns(t *testing.T) {
 			t.Errorf("Run() = %v, want DeadlineExceeded", err)
 		}
 		s.wantHooks("granted", "finished")
-		s.wantReleased(cutOutcome) // the program is shutting down, so firing_on_loss decides
+		s.wantReleased(cutOutcome) // the program is shutting down, so firing_on_loss applies
 	})
 }
 
@@ -505,7 +505,7 @@ func TestRunner_StoppedBeforeStart_FreesTheFiring(t *testing.T) {
 		shutdown := errors.New("shutting down")
 		r := s.runner(func(context.Context) error { t.Error("the job ran"); return nil }, WithHooks(Hooks{Granted: func(context.Context, *Permit) { cancel(shutdown) }}))
 		if err := r.RunDue(ctx, time.Now()); !errors.Is(err, shutdown) {
-			t.Errorf("RunDue() = %v, want the cause of its context", err)
+			t.Errorf("RunDue() = %v, want its context's cause", err)
 		}
 		s.wantReleased(notRunOutcome)
 		if s.report.Ran {
@@ -514,7 +514,7 @@ func TestRunner_StoppedBeforeStart_FreesTheFiring(t *testing.T) {
 	})
 }
 
-// The timer that ends the context may fire slightly late, or a second late after the machine was suspended.
+// The timer that ends the context may fire late, by up to a second after the machine was suspended.
 func TestRunner_PermitEndsBeforeItsContext_DoesNotStart(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		r := s.runner(func(context.Context) error { t.Error("the job ran"); return nil }, WithHooks(Hooks{Granted: func(_ context.Context, p *Permit) {
@@ -570,7 +570,7 @@ func TestRunner_Panic_ReleasesThePermitAndContinues(t *testing.T) {
 	})
 }
 
-// The release must be retried past the deadline, or the firing of a finished job would become spent or be run again.
+// The release must be retried past the deadline. Otherwise, the firing of a finished job would be spent or run again.
 func TestRunner_FailoverOutlastsDeadline_FiringIsDone(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		time.AfterFunc(17*time.Second, s.a.up)
@@ -587,12 +587,12 @@ func TestRunner_ReleaseFails_IsBoundedAndReported(t *testing.T) {
 		stop time.Duration // until the caller's context ends
 		want time.Duration
 	}{
-		"by how long a server may hold the permit": {nil, time.Hour, 25*time.Second + 200*time.Millisecond},
-		"by the option":                                {[]JobOption{WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
-		"by the outage limit if unguarded":             {[]JobOption{WithOutagePolicy(OutageRunUnguarded), WithOutageLimit(4 * time.Second)}, time.Hour, 4 * time.Second},
-		"by the option, even if unguarded":             {[]JobOption{WithOutagePolicy(OutageRunUnguarded), WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
-		"by the end of the caller's context":           {nil, 10 * time.Second, 15 * time.Second},
-		"by a caller's context that had already ended": {nil, 0, 5 * time.Second},
+		"by permit lifetime":             {nil, time.Hour, 25*time.Second + 200*time.Millisecond},
+		"by release limit":               {[]JobOption{WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
+		"by outage limit if unguarded":   {[]JobOption{WithOutagePolicy(OutageRunUnguarded), WithOutageLimit(4 * time.Second)}, time.Hour, 4 * time.Second},
+		"by release limit if unguarded":  {[]JobOption{WithOutagePolicy(OutageRunUnguarded), WithReleaseLimit(7 * time.Second)}, time.Hour, 7 * time.Second},
+		"by caller's context":            {nil, 10 * time.Second, 15 * time.Second},
+		"by caller's context that ended": {nil, 0, 5 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			withHarness(t, func(t *testing.T, s *harness) {
@@ -614,7 +614,7 @@ func TestRunner_ReleaseFails_IsBoundedAndReported(t *testing.T) {
 					t.Errorf("Run() = %v, report %+v, log:\n%s", err, s.report, s.log.String())
 				}
 				if took := time.Since(start); took != c.want {
-					t.Errorf("the release took %s, want %s", took, c.want)
+					t.Errorf("release took %s, want %s", took, c.want)
 				}
 			})
 		})
@@ -630,7 +630,7 @@ func TestRunner_ClientClosedDuringTheRelease_ReturnsImmediately(t *testing.T) {
 			return nil
 		}).Run(t.Context())
 		if late := time.Since(closed); s.report.Release == nil || closed.IsZero() || late > 0 {
-			t.Errorf("got report %+v, %s after the client was closed", s.report, late)
+			t.Errorf("got report %+v %s after the client was closed, want a release error immediately", s.report, late)
 		}
 	})
 }
@@ -650,7 +650,7 @@ func TestLoop_RunsRepeatedlyUntilItsContextEnds(t *testing.T) {
 				return errors.New("failed once")
 			case 2:
 				if PermitOf(ctx).Token() != 9 {
-					t.Error("the run did not get the permit granted in the queue")
+					t.Error("run does not hold the permit granted in the queue")
 				}
 				s.a.set(func(s *server) { s.tryAcquire = denies(gatekeeperv1.Reason_REASON_PAUSED) })
 				time.AfterFunc(time.Minute, func() { s.a.set(func(s *server) { s.tryAcquire = grants(10, time.Minute) }) })
@@ -663,7 +663,7 @@ func TestLoop_RunsRepeatedlyUntilItsContextEnds(t *testing.T) {
 			t.Errorf("Loop() = %v after %d runs, want its context's cause after 3", err, runs)
 		}
 		if !strings.Contains(s.log.String(), "failed once") {
-			t.Errorf("the job's error was not logged:\n%s", s.log.String())
+			t.Errorf("job error was not logged:\n%s", s.log.String())
 		}
 		requests := get(s.a, func(s *server) int { return len(s.acquired) })
 		if requests > 20 {
@@ -684,6 +684,6 @@ func TestLoop_ClientClosed_Returns(t *testing.T) {
 
 func TestPermitOf_OutsideOfAJob_IsNil(t *testing.T) {
 	if p := PermitOf(t.Context()); p != nil || TokenOf(t.Context()) != 0 {
-		t.Error(p)
+		t.Errorf("PermitOf() = %v, TokenOf() = %d; want nil and 0", p, TokenOf(t.Context()))
 	}
 }

@@ -41,10 +41,10 @@ func TestKeepAlive_ManyPermits_ShareFramesAndNoneIsMissed(t *testing.T) {
 		frames, tokens := get(a, func(s *server) []sentFrame { return s.frames }), 0
 		for i, f := range frames {
 			if n := len(f.message.GetTokens()); n > maxTokens {
-				t.Fatalf("a frame has %d tokens, want at most maxTokens", n)
+				t.Fatalf("frame has %d tokens, want at most %d", n, maxTokens)
 			}
 			if f.message.GetFrame() != uint64(i+1) {
-				t.Fatalf("frame %d is numbered %d", i+1, f.message.GetFrame())
+				t.Fatalf("frame %d has number %d", i+1, f.message.GetFrame())
 			}
 			tokens += len(f.message.GetTokens())
 		}
@@ -57,8 +57,8 @@ func TestKeepAlive_ManyPermits_ShareFramesAndNoneIsMissed(t *testing.T) {
 	})
 }
 
-// A stream starts without groups, as older servers require, and uses groups once the server has answered with them.
-// Tokens whose jobs report progress are sent individually, as are all tokens if the server is older.
+// A stream starts without groups, because older servers do not support them, and uses groups once the server has sent
+// some. Tokens of jobs that report progress are always sent individually.
 func TestKeepAlive_Groups_AreUsedOnlyIfTheServerSupportsThem(t *testing.T) {
 	for _, older := range []bool{false, true} {
 		t.Run(fmt.Sprintf("older=%v", older), func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestKeepAlive_Groups_AreUsedOnlyIfTheServerSupportsThem(t *testing.T) {
 				permits[0].Progress()
 				pass(30 * time.Second)
 				if !permits[0].Held() {
-					t.Fatal("the permit of a job that reports progress was lost")
+					t.Fatal("permit of a job that reports progress was lost")
 				}
 				first, reported := true, false
 				for _, f := range get(a, func(s *server) []sentFrame { return s.frames }) {
@@ -126,7 +126,7 @@ func TestKeepAlive_BrokenStream_ResendsEveryToken(t *testing.T) {
 		pass(15 * time.Second)
 		first := get(w.servers["b"], func(s *server) []sentFrame { return s.frames })
 		if len(first) == 0 || len(first[0].message.GetTokens()) != 10 || first[0].message.GetFrame() != 1 {
-			t.Fatalf("b received frames %v, want all tokens in the first one", first)
+			t.Fatalf("b received frames %v, want all tokens in the first frame", first)
 		}
 	})
 }
@@ -159,12 +159,12 @@ func TestKeepAlive_ReleasedPermit_IsForgottenAndAnIdleStreamIsClosed(t *testing.
 		for _, f := range get(a, func(s *server) []sentFrame { return s.frames }) {
 			for _, token := range f.message.GetForget() {
 				if forgotten++; token != permits[0].Token() {
-					t.Errorf("a frame forgets token %d, want only the released token", token)
+					t.Errorf("frame forgets token %d, want only the released token", token)
 				}
 			}
 		}
 		if forgotten != 1 {
-			t.Errorf("%d tokens were forgotten, want 1", forgotten)
+			t.Errorf("frames forget %d tokens, want 1", forgotten)
 		}
 		release(t, permits[1])
 		pass(idleLimit + 2*time.Second)

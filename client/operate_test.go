@@ -12,7 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The journal contains the requests as the server received them, including the defaults for fields left empty.
+// The journal shows the requests as the server received them, with defaults for empty fields.
 func TestOperate_RequestsCarryEveryField(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
@@ -35,7 +35,7 @@ func TestOperate_RequestsCarryEveryField(t *testing.T) {
 		}
 		kept, err := c.Pause(ctx, client.PauseRequest{Selector: client.Selector{All: true}, End: client.End{After: time.Minute}, KeepPaused: true})
 		if err != nil || len(kept.GetNames()) != 0 {
-			t.Fatalf("the second Pause paused %v, error = %v", kept.GetNames(), err)
+			t.Fatalf("second Pause() paused %v, error = %v; want none", kept.GetNames(), err)
 		}
 		cordoned, err := c.Cordon(ctx, client.CordonRequest{GroupPattern: "north", End: client.End{At: until}, Drain: time.Minute, Reason: "why"})
 		if err != nil {
@@ -54,16 +54,16 @@ func TestOperate_RequestsCarryEveryField(t *testing.T) {
 		}
 		if got := entries(moved.GetChange()); len(got) != 1 || got[0].GetAuthor() != "ann" || got[0].GetReason() != "why" ||
 			got[0].GetAfter().GetGroupPattern() != "west" || got[0].GetDrain().AsDuration() != time.Minute {
-			t.Errorf("the journal contains %v for the move, want one entry with all its fields", got)
+			t.Errorf("journal contains %v for the move, want one entry with all fields", got)
 		}
 		if got := entries(paused.GetRevision()); len(got) != 3 || got[0].GetAuthor() != "ops" || !got[0].GetPause().GetStop() ||
 			!got[0].GetPause().GetUntil().AsTime().Equal(until) {
-			t.Errorf("the journal contains %v for the pause, want three entries with all its fields", got)
+			t.Errorf("journal contains %v for the pause, want three entries with all fields", got)
 		}
 	})
 }
 
-// Whatever the outcome of the first call, the second call must not make the change again.
+// A retry with the same request id must not make the change again.
 func TestOperate_SameRequestID_IsAppliedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
@@ -84,7 +84,7 @@ func TestOperate_SameRequestID_IsAppliedOnce(t *testing.T) {
 				t.Fatal(name, err)
 			}
 			if again, err := call(); err != nil || again != first || first == 0 {
-				t.Errorf("%s: the first call made change %d, the second %d (error = %v), want the same change", name, first, again, err)
+				t.Errorf("%s: first call made change %d, second call %d (error = %v), want the same change", name, first, again, err)
 			}
 		}
 	})
@@ -137,7 +137,7 @@ func TestOperate_ImpossibleRequest_ReturnsTypedError(t *testing.T) {
 			}, as[*client.NoSuchCordonError]},
 		} {
 			if err := c.call(ctx); !c.as(err) || !errors.As(err, new(*client.StatusError)) {
-				t.Errorf("%s: error = %v (%T), want the specific type", name, err, err)
+				t.Errorf("%s: error = %v (%T), want a more specific type", name, err, err)
 			}
 		}
 	})

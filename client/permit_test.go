@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// ended returns why the permit's context ended; nil if it has not.
+// ended returns the cause of the permit's context, or nil if the context has not ended.
 func ended(p *Permit) error { return context.Cause(p.Context()) }
 
 func isDone(p *Permit) bool {
@@ -48,7 +48,7 @@ func TestPermit_ReachableServer_IsKeptAliveForHours(t *testing.T) {
 		for range 3600 {
 			pass(time.Second)
 			if !p.Held() || ended(p) != nil || isDone(p) {
-				t.Fatalf("the permit was lost: %v", ended(p))
+				t.Fatalf("permit was lost: %v", ended(p))
 			}
 			if left := time.Until(p.SafeUntil()); left < 6*time.Second || left > 9800*time.Millisecond {
 				t.Fatalf("SafeUntil() is %s away, want 6s to 9.8s", left)
@@ -75,27 +75,27 @@ func TestPermit_NoServerAnswers_ContextEndsAtStopTimeAndBeliefAtDeadline(t *test
 
 		<-p.Context().Done()
 		if at := time.Since(start); at != 6800*time.Millisecond { // 10 s - 2% - 3 s
-			t.Errorf("the context ended after %s, want 6.8s", at)
+			t.Errorf("context ended after %s, want 6.8s", at)
 		}
 		stop, ok := errors.AsType[*StopError](ended(p))
 		if !ok || !errors.Is(stop, ErrExpiring) || errors.Is(stop, ErrStopped) {
-			t.Errorf("the context's cause is %v, want ErrExpiring", ended(p))
+			t.Errorf("context cause = %v, want ErrExpiring", ended(p))
 		}
 		if left := stop.Until.Sub(start); left != 9800*time.Millisecond {
 			t.Errorf("Until is %s after the grant, want 9.8s", left)
 		}
 		if !strings.Contains(stop.Error(), "connection refused") && !strings.Contains(stop.Error(), "down") {
-			t.Errorf("the context's cause does not contain the connection error: %v", stop)
+			t.Errorf("context cause does not contain the connection error: %v", stop)
 		}
 		if !p.Held() || isDone(p) {
-			t.Error("belief ended with the context")
+			t.Error("permit ended together with its context")
 		}
 		<-p.Done()
 		if at := time.Since(start); at != 9800*time.Millisecond {
-			t.Errorf("belief ended after %s, want 9.8s", at)
+			t.Errorf("permit ended after %s, want 9.8s", at)
 		}
 		if p.Held() || !p.SafeUntil().IsZero() {
-			t.Error("the permit is held after its deadline")
+			t.Error("permit is held after its deadline")
 		}
 		if err := p.Refresh(t.Context()); !errors.Is(err, ErrExpiring) && !errors.Is(err, ErrLost) {
 			t.Errorf("Refresh() after the loss = %v, want ErrExpiring or ErrLost", err)
@@ -106,7 +106,7 @@ func TestPermit_NoServerAnswers_ContextEndsAtStopTimeAndBeliefAtDeadline(t *test
 func TestPermit_DefaultStopTime_IsAFifthAndAtMostTenSeconds(t *testing.T) {
 	for duration, want := range map[time.Duration]time.Duration{10 * time.Second: 2 * time.Second, time.Hour: 10 * time.Second} {
 		if got := stopTime(0, duration); got != want {
-			t.Errorf("stopTime(0, %s) = %s, want a fifth, at most 10s", duration, got)
+			t.Errorf("stopTime(0, %s) = %s, want %s", duration, got, want)
 		}
 	}
 }
@@ -123,7 +123,7 @@ func TestPermit_ServerReturnsBeforeDeadline_IsNotLost(t *testing.T) {
 		w.servers["c"].up()
 		pass(30 * time.Second)
 		if ended(p) != nil || !p.Held() {
-			t.Fatalf("the permit was lost: %v", ended(p))
+			t.Fatalf("permit was lost: %v", ended(p))
 		}
 	})
 }
@@ -136,7 +136,7 @@ func TestPermit_SilentLeader_ClientSwitchesToAnotherMember(t *testing.T) {
 		w.servers["a"].ignoreFrames()
 		pass(time.Minute)
 		if ended(p) != nil || !p.Held() {
-			t.Fatalf("the permit was lost: %v", ended(p))
+			t.Fatalf("permit was lost: %v", ended(p))
 		}
 		if n := len(get(w.servers["b"], func(s *server) []sentFrame { return s.frames })); n < 10 {
 			t.Errorf("b received %d frames, want at least 10", n)
@@ -181,17 +181,17 @@ func TestPermit_RefusedRefresh_EndsContextImmediatelyAndBeliefAtDeadline(t *test
 				a.answerWith(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, cause, "because"))
 				<-p.Context().Done()
 				if at := time.Since(start); at > 1200*time.Millisecond {
-					t.Errorf("the context ended after %s, want at most 1.2s", at)
+					t.Errorf("context ended after %s, want at most 1.2s", at)
 				}
 				if err := ended(p); !errors.Is(err, want) || !errors.Is(err, ErrStopped) || !strings.Contains(err.Error(), "because") {
-					t.Errorf("the context's cause is %v, want %v", err, want)
+					t.Errorf("context cause = %v, want %v", err, want)
 				}
 				if err := p.Refresh(t.Context()); !errors.Is(err, want) {
-					t.Errorf("Refresh() = %v, want the cause of the context", err)
+					t.Errorf("Refresh() = %v, want %v", err, want)
 				}
 				<-p.Done()
 				if at := time.Since(start); at != 9800*time.Millisecond {
-					t.Errorf("belief ended after %s, want 9.8s", at)
+					t.Errorf("permit ended after %s, want 9.8s", at)
 				}
 				if n := len(get(a, func(s *server) []sentFrame { return s.frames })); n != 1 {
 					t.Errorf("sent %d frames, want 1", n)
@@ -208,11 +208,11 @@ func TestPermit_StoppingNotice_EndsContextButNotRefreshes(t *testing.T) {
 		a.notify(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, gatekeeperv1.StopCause_STOP_CAUSE_DRAINED, "moving"))
 		synctest.Wait()
 		if !errors.Is(ended(p), ErrMoved) {
-			t.Fatalf("the context's cause is %v, want ErrMoved", ended(p))
+			t.Fatalf("context cause = %v, want ErrMoved", ended(p))
 		}
 		pass(time.Minute)
 		if !p.Held() || isDone(p) {
-			t.Error("belief ended even though refreshes were being granted")
+			t.Error("permit was lost even though its refreshes were granted")
 		}
 	})
 }
@@ -276,15 +276,15 @@ func TestPermit_ShortenedDuration_ShrinksBeliefWhenItIsStated(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !p.SafeUntil().Equal(before) || p.Duration() != 10*time.Second {
-			t.Fatalf("the first answer moved the deadline by %s, want 0; Duration() = %s", p.SafeUntil().Sub(before), p.Duration())
+			t.Fatalf("first response moved the deadline by %s, want 0s; Duration() = %s, want 10s", p.SafeUntil().Sub(before), p.Duration())
 		}
-		// The next frame states 10 s and is not answered, so belief must now count from the time of that frame.
+		// The next frame states 10 s and is not answered. From then on, the deadline must count from that frame.
 		a.ignoreFrames()
 		pass(3700 * time.Millisecond)
 		frames := get(a, func(s *server) []sentFrame { return s.frames })
 		stated := frames[1]
 		if got := stated.message.GetTokens()[0].GetDuration().AsDuration(); got != 10*time.Second {
-			t.Fatalf("the next frame states %s, want 10s", got)
+			t.Fatalf("next frame states %s, want 10s", got)
 		}
 		if want := stated.at.Add(9800 * time.Millisecond); p.SafeUntil().After(want) {
 			t.Errorf("SafeUntil() is %s after the deadline of the stated duration, want 0s", p.SafeUntil().Sub(want))
@@ -292,7 +292,7 @@ func TestPermit_ShortenedDuration_ShrinksBeliefWhenItIsStated(t *testing.T) {
 		a.set(func(s *server) { s.keepAlive = keep })
 		pass(time.Minute)
 		if !p.Held() {
-			t.Errorf("the permit was lost: %v", ended(p))
+			t.Errorf("permit was lost: %v", ended(p))
 		}
 	})
 }
@@ -345,12 +345,12 @@ func TestPermit_MachineSuspended_EndsWithinASecondOfWakingUp(t *testing.T) {
 		woke := time.Now()
 		<-p.Done()
 		if late := time.Since(woke); late > maxSleep {
-			t.Errorf("Done was closed %s after the machine woke up", late)
+			t.Errorf("Done was closed %s after the machine woke up, want at most %s", late, maxSleep)
 		}
 	})
 }
 
-// jumpingClock is the bubble's clock, plus the time that the machine was suspended.
+// jumpingClock is the bubble's clock plus the time for which the machine was suspended.
 type jumpingClock struct {
 	start time.Time
 	sleep atomicDuration
@@ -359,7 +359,7 @@ type jumpingClock struct {
 func (c *jumpingClock) Now() time.Duration   { return time.Since(c.start) + c.sleep.load() }
 func (c *jumpingClock) jump(d time.Duration) { c.sleep.add(d) }
 
-// A new leader restarts every permit with its full duration, so a release must get through long after belief has ended.
+// A new leader restarts every permit with its full duration, so a release must be retried long after the deadline.
 func TestRelease_FailoverOutlastsDeadline_FreesTheSlot(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)

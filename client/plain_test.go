@@ -19,7 +19,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// listen accepts connections until the test ends, and passes each to serve.
+// listen returns the address of a listener. It accepts connections until the test ends, and passes them to serve.
 func listen(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
 	l := must(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
@@ -42,7 +42,7 @@ func listen(t *testing.T, serve func(net.Conn)) string {
 	return l.Addr().String()
 }
 
-// The error texts of gRPC, TLS and the system change from version to version; those of this package must not.
+// Error texts of gRPC, TLS and the operating system vary between versions. Error texts of this package must not.
 func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -68,10 +68,10 @@ func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 		{"no server", "127.0.0.1:1", false, "nothing is listening there"},
 		{"unknown host", "nobody.invalid:7420", false, ""},             // the text depends on the system's name resolution
 		{"connection closed", cut, false, "the connection was closed"}, // before or after the preface
-		{"silent", silent, false, "timed out waiting for an answer"},
+		{"silent server", silent, false, "timed out waiting for an answer"},
 		{"web server", web, false, "the server at that address does not speak gRPC"},
-		{"web server, TLS", web, true, "the server at that address does not speak TLS"},
-		{"TLS, plain", secure.Listener.Addr().String(), false, "the connection was closed"},
+		{"web server, TLS client", web, true, "the server at that address does not speak TLS"},
+		{"TLS server, plaintext client", secure.Listener.Addr().String(), false, "the connection was closed"},
 		{"unknown authority", secure.Listener.Addr().String(), true, "the server's certificate is not trusted: certificate signed by unknown authority"},
 		{"other service", l.Addr().String(), false, "the server does not support this call: it is older than this client, or is not Gatekeeper"},
 	} {
@@ -100,13 +100,13 @@ func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 
 func TestStatusError_WithoutReason_HasPlainText(t *testing.T) {
 	for text, err := range map[string]*StatusError{
-		"there is no x":              {Message: "there is no x"}, // made by the application, without a code
+		"there is no x":              {Message: "there is no x"}, // created by the application, without a code
 		"no (PermissionDenied)":      {Code: codes.PermissionDenied, Message: "no"},
 		"nothing is listening there": {Code: codes.Unavailable, Message: `connection error: desc = "transport: Error while dialing: dial tcp [::1]:1: connect: connection refused"`},
 		"unchanged":                  {Code: codes.Unavailable, Reason: "X", Message: "unchanged"},
 	} {
 		if err.Error() != text {
-			t.Errorf("got %q, want %q", err, text)
+			t.Errorf("Error() = %q, want %q", err, text)
 		}
 	}
 }
@@ -114,7 +114,7 @@ func TestStatusError_WithoutReason_HasPlainText(t *testing.T) {
 func TestUnavailable_NoAttemptMade_ReportsIt(t *testing.T) {
 	err := &UnavailableError{Ended: context.DeadlineExceeded}
 	if want := "no server answered: the context ended before a server was called"; err.Error() != want {
-		t.Errorf("Error() = %q", err)
+		t.Errorf("Error() = %q, want %q", err, want)
 	}
 	if !errors.Is(err, context.DeadlineExceeded) || err.NoLeader() {
 		t.Errorf("%#v does not match its context's error, or NoLeader() is true", err)

@@ -12,8 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The deadline of an attempt is not sent to the servers, because that would slow down every call. The caller's deadline
-// is sent.
+// Only the caller's deadline is sent to the servers. Sending the deadline of each attempt would slow down every call.
 func TestCall_SendsOnlyTheCallersDeadline(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		type received struct {
@@ -44,15 +43,15 @@ func TestCall_SendsOnlyTheCallersDeadline(t *testing.T) {
 		defer cancel()
 		pair(limited)
 		if len(all) != 4 || all[0].ok || all[1].ok || !all[2].ok || !all[3].ok {
-			t.Fatalf("deadlines received by the server: %v, want one for the last two calls only", all)
+			t.Fatalf("server received deadlines %v, want them only for the last two calls", all)
 		}
 		if left := time.Until(all[2].deadline); left < 59*time.Minute || left > time.Hour {
-			t.Errorf("the server received a deadline %s away, want the caller's", left)
+			t.Errorf("server received a deadline %s away, want the caller's", left)
 		}
 	})
 }
 
-// The servers do not receive the deadline of an attempt, but they notice its end, and the error reports a timeout.
+// When an attempt times out, its call ends on the server too, and the error reports a timeout.
 func TestCall_AttemptTimesOut_EndsOnTheServerToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a")
@@ -69,7 +68,7 @@ func TestCall_AttemptTimesOut_EndsOnTheServerToo(t *testing.T) {
 		_, err := c.Definitions().ListDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{})
 		synctest.Wait()
 		if len(ended) != 2 || ended[0] != time.Second || ended[1] != 1500*time.Millisecond {
-			t.Errorf("attempts ended on the server after %v, want the first after 1s and the last with the call", ended)
+			t.Errorf("attempts ended on the server after %v, want [1s 1.5s]", ended)
 		}
 		if want := "no server answered: passthrough:///a: timed out waiting for an answer"; err == nil || err.Error() != want || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("ListDefinitions() error = %v, want %q", err, want)

@@ -11,7 +11,7 @@ type manualClock struct{ now time.Duration }
 
 func (c *manualClock) Now() time.Duration { return c.now }
 
-// idleRenewer returns a renewer whose goroutines do not run; the test does their work.
+// idleRenewer returns a renewer without running goroutines. The test does their work.
 func idleRenewer(t testing.TB) (*renewer, *manualClock) {
 	clock := &manualClock{now: time.Hour}
 	c := &Client{settings: &settings{clock: clock}}
@@ -25,7 +25,7 @@ func idleRenewer(t testing.TB) (*renewer, *manualClock) {
 	return k, clock
 }
 
-// grantNow makes the renewer keep a permit that is granted now.
+// grantNow adds a permit that is granted at the current time.
 func (r *renewer) grantNow(t testing.TB, token uint64, duration time.Duration) *Permit {
 	t.Helper()
 	id, now := "h", r.clock.Now()
@@ -34,7 +34,7 @@ func (r *renewer) grantNow(t testing.TB, token uint64, duration time.Duration) *
 	return p
 }
 
-// rang reports whether the alarm has rung, and clears it.
+// rang reports whether the alarm has rung, and resets it.
 func rang(n *alarm) bool {
 	select {
 	case <-n.wake:
@@ -57,12 +57,12 @@ func TestRenewer_PermitDueBeforeAlarms_WakesBoth(t *testing.T) {
 	k.setAlarms() // for an hour, because there is no permit
 	k.grantNow(t, 1, time.Minute)
 	if !rang(&k.serveAlarm) || !rang(&k.watchAlarm) {
-		t.Error("the first permit did not ring the alarms")
+		t.Error("first permit did not ring both alarms")
 	}
 	k.setAlarms()
 	k.grantNow(t, 2, 90*time.Millisecond)
 	if !rang(&k.serveAlarm) || !rang(&k.watchAlarm) {
-		t.Error("a permit that is due before all others did not ring the alarms")
+		t.Error("permit due before all others did not ring both alarms")
 	}
 }
 
@@ -73,7 +73,7 @@ func TestRenewer_PermitDueAfterAlarms_WakesNeither(t *testing.T) {
 	clock.now += 10 * time.Millisecond
 	k.grantNow(t, 2, time.Minute)
 	if rang(&k.serveAlarm) || rang(&k.watchAlarm) {
-		t.Error("a permit that is due later rang an alarm")
+		t.Error("permit due later rang an alarm")
 	}
 }
 
@@ -84,7 +84,7 @@ func TestRenewer_MachineWasSuspended_WakesBoth(t *testing.T) {
 	clock.now += time.Minute // the timers have not advanced
 	k.grantNow(t, 2, time.Minute)
 	if !rang(&k.serveAlarm) || !rang(&k.watchAlarm) {
-		t.Error("the alarms did not ring even though the goroutines should have been awake")
+		t.Error("permit granted after a suspend did not ring both alarms")
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The servers forget old requests. If they cannot tell whether a request is new or forgotten, the Client retries it
+// Servers forget old requests. If a server cannot tell whether a request is new or forgotten, the Client retries it
 // with a new id.
 func TestTryAcquire_RequestTooOld_IsRetriedWithANewID(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
@@ -41,13 +41,13 @@ func TestTryAcquire_RequestTooOld_IsRetriedWithANewID(t *testing.T) {
 			}
 		}
 		if requests[1].GetRequestId() == requests[2].GetRequestId() || requests[1].GetIdentity().GetHolderId() != requests[2].GetIdentity().GetHolderId() {
-			t.Errorf("the client sent %v after %v, want a new request id and the same holder id", requests[2], requests[1])
+			t.Errorf("sent %v after %v, want a new request id and the same holder id", requests[2], requests[1])
 		}
 	})
 }
 
-// Only the application knows when it generated its id. So the Client sends no revision with the request, and does not
-// replace the id.
+// The Client cannot determine the age of a request id from the application, so it sends no revision with the request
+// and does not replace the id.
 func TestTryAcquire_WithRequestID_SendsNoRevision(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		c.observe(7)
@@ -71,7 +71,7 @@ func TestTryAcquire_TooOldWithoutNewerRevision_ReturnsError(t *testing.T) {
 		requests := 0
 		a.tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 			if requests++; requests > 1 {
-				t.Error("the request was retried")
+				t.Error("request was retried")
 				return granted("export", 1, time.Minute), nil
 			}
 			return nil, refused(codes.FailedPrecondition, reasonRequestTooOld, "revision", "50")
@@ -83,7 +83,8 @@ func TestTryAcquire_TooOldWithoutNewerRevision_ReturnsError(t *testing.T) {
 	})
 }
 
-// A place in the queue proves that the request has no permit yet, so a long wait does not make the request too old.
+// A waiting request has no permit yet, so the Client may send the newer revision of its place in the queue. A long wait
+// therefore does not make the request too old.
 func TestAcquire_Repeated_SendsTheRevisionOfItsPlace(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		c.observe(7)
@@ -100,12 +101,12 @@ func TestAcquire_Repeated_SendsTheRevisionOfItsPlace(t *testing.T) {
 		}
 		must(c.Semaphore("export").Acquire(t.Context()))(t)
 		if len(requests) != 2 || requests[0].GetRequestRevision() != 7 || requests[1].GetRequestRevision() != 90 || requests[0].GetRequestId() != requests[1].GetRequestId() {
-			t.Errorf("sent requests %v", requests)
+			t.Errorf("sent requests %v, want revisions 7 and 90 and the same request id", requests)
 		}
 	})
 }
 
-// The Client sends a revision with a change as it does with an acquisition.
+// The Client also sends a revision with changes, as it does with acquisitions.
 func TestPause_RequestTooOld_IsRetriedWithANewID(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		var requests []*gatekeeperv1.PauseRequest
@@ -132,10 +133,10 @@ func TestPause_RequestTooOld_IsRetriedWithANewID(t *testing.T) {
 			sent = append(sent, q.GetRequestRevision())
 		}
 		if want := []uint64{0, 21, 21, 50, 50, 0}; !slices.Equal(sent, want) {
-			t.Errorf("request_revision was %v, want %v", sent, want)
+			t.Errorf("request_revision values = %v, want %v", sent, want)
 		}
 		if requests[1].GetRequestId() != requests[2].GetRequestId() || requests[2].GetRequestId() == requests[3].GetRequestId() {
-			t.Errorf("sent requests %v", requests)
+			t.Errorf("sent requests %v, want a new request id only after the request was too old", requests)
 		}
 	})
 }
@@ -158,8 +159,8 @@ func TestPause_RetryIsTooOld_OutcomeIsUnknown(t *testing.T) {
 	})
 }
 
-// The first attempt may have been applied before the permit ended. The refusal of the retry must not look as if the
-// permit had never been taken over.
+// The first attempt may have been applied before the permit ended, so the refusal of the retry does not show whether
+// the permit was taken over.
 func TestTakeOver_PermitEndsBeforeTheRetry_OutcomeIsUnknown(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		requests, lost := 0, true
@@ -181,7 +182,8 @@ func TestTakeOver_PermitEndsBeforeTheRetry_OutcomeIsUnknown(t *testing.T) {
 	})
 }
 
-// A job is stored before its submitter's permit is checked, so a refused retry means that no job was stored.
+// The servers look up the job before they check its submitter's permit. If they refuse a retried SubmitJob because of
+// the permit, no job was stored.
 func TestMayFollowSuccess_PermitEnded_OnlyForCallsAboutThePermit(t *testing.T) {
 	ended := typed(t.Context(), refused(codes.NotFound, reasonNoSuchPermit, "token", "7"))
 	if submit := (call{idempotent: true}); submit.mayFollowSuccess(ended) {

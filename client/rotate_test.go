@@ -22,7 +22,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// renew replaces the files of one certificate with those of another.
+// renew overwrites the certificate files in to with those in from.
 func renew(t *testing.T, from, to leaf.Files) {
 	t.Helper()
 	for _, f := range [][2]string{{from.Key, to.Key}, {from.Cert, to.Cert}} {
@@ -74,12 +74,12 @@ func TestWithTLS_AllFilesRenewed_NextConnectionUsesThem(t *testing.T) {
 		query()
 	}
 	if _, err := c.Cluster().GetStatus(t.Context(), &gatekeeperv1.GetStatusRequest{}); !as[*CertificateError](err) || !strings.Contains(err.Error(), "expired") {
-		t.Fatalf("with an expired certificate: error = %v, want a *CertificateError that says so", err)
+		t.Fatalf("with an expired certificate: error = %v, want a *CertificateError containing \"expired\"", err)
 	}
 	before.Issue(client)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	for { // gRPC retries a refused connection after a while
+	for { // gRPC reconnects after a backoff
 		_, err := c.Cluster().GetStatus(ctx, &gatekeeperv1.GetStatusRequest{})
 		if err == nil {
 			break
@@ -89,7 +89,7 @@ func TestWithTLS_AllFilesRenewed_NextConnectionUsesThem(t *testing.T) {
 		}
 	}
 
-	// All files now come from another authority, and the servers accept no other.
+	// Replace all files with those of another authority. The old certificates are no longer accepted.
 	renew(t, after.Issue(server), serverFiles)
 	renew(t, after.Issue(client), clientFiles)
 	for _, file := range []string{before.File, ours} {
@@ -99,7 +99,7 @@ func TestWithTLS_AllFilesRenewed_NextConnectionUsesThem(t *testing.T) {
 	}
 	reconnect()
 
-	// A file that cannot be used is ignored.
+	// An invalid certificate file is ignored.
 	if err := os.WriteFile(clientFiles.Cert, []byte("half writ"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestDial_TLSVariables_ApplyUnlessAnOptionIsGiven(t *testing.T) {
 	}
 	t.Setenv("GK_TLS_CA", "/no/such/file")
 	if _, err := Dial(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "/no/such/file") {
-		t.Errorf("Dial with a missing file: error = %v, want one that names the file", err)
+		t.Errorf("Dial with a missing file: error = %v, want an error naming the file", err)
 	}
 	plain := must(Dial(t.Context(), nil, WithTLS(TLS{CAFile: ours.file}), WithPlaintext()))(t)
 	defer plain.Close()
@@ -163,10 +163,10 @@ func TestFirstRead_FailedWrite_ReturnsTheServersAlert(t *testing.T) {
 		_, err := c.Write([]byte("PRI"))
 		if _, want := alert(readErr); want {
 			if !errors.Is(err, readErr) || h.last.certErr == nil || !h.last.certErr.ByServer {
-				t.Errorf("Write() error = %v and recorded %v, want %v", err, h.last.certErr, readErr)
+				t.Errorf("Write() error = %v, recorded %v, want %v for both", err, h.last.certErr, readErr)
 			}
 		} else if !errors.Is(err, syscall.EPIPE) || h.last.certErr != nil {
-			t.Errorf("Write() error = %v and recorded %v, want EPIPE and nothing", err, h.last.certErr)
+			t.Errorf("Write() error = %v, recorded %v, want EPIPE and nil", err, h.last.certErr)
 		}
 	}
 }

@@ -15,13 +15,12 @@ import (
 	"testing"
 )
 
-// unused lists exported symbols that no example uses, with the reason. An error's methods for fmt, errors and gRPC
-// need not be listed: examples use them when they print the error or call errors.Is.
+// unused maps each exported symbol that no example uses to the reason. Methods such as Error, Unwrap and Is need not be
+// listed, because examples call them implicitly.
 var unused = map[string]string{}
 
-// Every exported symbol of the client and its adapters must be used in an Example function of one of these packages, or
-// in a function of the same files that an example calls. Symbols that need a testing.TB may be used in a test in such a
-// file.
+// Every exported symbol of the client and its adapters must be used in an Example function or in a helper that an
+// example calls. Symbols that need a testing.TB may be used by a test in an example file.
 func TestExamples_UseEveryExportedSymbol(t *testing.T) {
 	const root = "github.com/gatekeeperd/gatekeeper/client"
 	dirs := []string{".", "cron", "deffile", "fence", "gktest", "gocron", "tasks", "weighted", "work"}
@@ -50,7 +49,7 @@ func exports(t *testing.T, fset *token.FileSet) types.Importer {
 	t.Helper()
 	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-test", "-f", "{{if .Export}}{{.ImportPath}}\t{{.Export}}{{end}}", "./...")
 	out := must(list.Output())(t)
-	files := map[string]string{} // variants that are built for a test are named "PATH [TEST]", and are not requested
+	files := map[string]string{} // includes test variants ("PATH [TEST]"), which are never imported
 	for _, line := range strings.Split(string(out), "\n") {
 		if path, file, ok := strings.Cut(line, "\t"); ok {
 			files[path] = file
@@ -88,12 +87,12 @@ func symbols(pkg *types.Package) (names []string) {
 	return names
 }
 
-// isStandardMethod reports whether package fmt, errors or grpc calls a method.
+// isStandardMethod reports whether method is one that package fmt, errors or grpc calls.
 func isStandardMethod(method string) bool {
 	return method == "String" || method == "Error" || method == "Unwrap" || method == "Is" || method == "GRPCStatus"
 }
 
-// recordUses records the symbols that the examples in dir use. A value of a type counts as a use of the type.
+// recordUses records the symbols that the examples in dir use. An expression counts as a use of its type.
 func recordUses(t *testing.T, used map[string]bool, fset *token.FileSet, imports types.Importer, dir string) {
 	t.Helper()
 	names := must(filepath.Glob(filepath.Join(dir, "example*_test.go")))(t)
@@ -119,7 +118,7 @@ func recordUses(t *testing.T, used map[string]bool, fset *token.FileSet, imports
 	}
 }
 
-// reachable returns the bodies of the examples, and of the functions in the same files that they call.
+// reachable returns the bodies of the examples and of the helpers they call.
 func reachable(files []*ast.File, info *types.Info) (bodies []*ast.BlockStmt) {
 	helpers := map[types.Object]*ast.BlockStmt{}
 	for _, f := range files {
@@ -145,7 +144,7 @@ func reachable(files []*ast.File, info *types.Info) (bodies []*ast.BlockStmt) {
 	return bodies
 }
 
-// recordUse records the name of a symbol of any package.
+// recordUse records o if it is a package-level symbol or a method.
 func recordUse(used map[string]bool, o types.Object) {
 	if o.Pkg() == nil {
 		return
@@ -155,13 +154,13 @@ func recordUse(used map[string]bool, o types.Object) {
 		if named := namedType(f.Signature().Recv().Type()); named != nil {
 			name += named.Obj().Name() + "."
 		}
-	} else if o.Parent() != o.Pkg().Scope() { // a field
+	} else if o.Parent() != o.Pkg().Scope() { // a field or a local variable
 		return
 	}
 	used[name+o.Name()] = true
 }
 
-// namedType returns the named type that typ is or points to; nil if there is none.
+// namedType returns the named type that typ is or points to, or nil.
 func namedType(typ types.Type) *types.Named {
 	if p, ok := typ.(*types.Pointer); ok {
 		typ = types.Unalias(p.Elem())

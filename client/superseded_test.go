@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// supersededResult returns the servers' result for a token that the same identity has superseded.
+// supersededResult returns a refresh result for a token that the same identity has superseded.
 func supersededResult(token, by uint64) *gatekeeperv1.TokenResult {
 	r := result(token, gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST, 0, "its identity acquired it again")
 	r.SupersededBy = by
@@ -20,8 +20,8 @@ func supersededResult(token, by uint64) *gatekeeperv1.TokenResult {
 
 func TestPermit_Superseded_IsLostWithErrSuperseded(t *testing.T) {
 	for name, send := range map[string]func(*harness){
-		"by a notice": func(s *harness) { s.a.notify(supersededResult(7, 9)) },
-		"in the answer to a refresh": func(s *harness) {
+		"notice": func(s *harness) { s.a.notify(supersededResult(7, 9)) },
+		"refresh response": func(s *harness) {
 			s.a.answerWith(supersededResult(7, 9))
 		},
 	} {
@@ -32,7 +32,7 @@ func TestPermit_Superseded_IsLostWithErrSuperseded(t *testing.T) {
 				send(s)
 				<-p.Done()
 				if cause := ended(p); !errors.Is(cause, ErrSuperseded) || !errors.Is(cause, ErrLost) || errors.Is(cause, ErrStopped) {
-					t.Errorf("the context's cause is %v, want ErrSuperseded and ErrLost", cause)
+					t.Errorf("cause = %v, want ErrSuperseded and ErrLost", cause)
 				}
 				if err := p.Ensure(t.Context(), time.Millisecond); !errors.Is(err, ErrSuperseded) {
 					t.Errorf("Ensure() = %v, want ErrSuperseded", err)
@@ -48,7 +48,7 @@ func TestPermit_Superseded_IsLostWithErrSuperseded(t *testing.T) {
 	}
 }
 
-// duel is a contest between a Runner and another process with the same identity, which takes the Runner's permit.
+// duel is a harness in which another process with the same identity supersedes a Runner's permit.
 type duel struct {
 	*harness
 	requestTimes []time.Time
@@ -67,14 +67,14 @@ func newDuel(t *testing.T) *duel {
 	}
 	d.a.verify = func(_ context.Context, q *gatekeeperv1.VerifyRequest) (*gatekeeperv1.VerifyResponse, error) {
 		if q.GetToken()%2 == 0 {
-			t.Errorf("Verify was called with token %d, which this process lost", q.GetToken())
+			t.Errorf("Verify was called with this process's own token %d", q.GetToken())
 		}
 		return &gatekeeperv1.VerifyResponse{Valid: get(d.a, func(*server) bool { return d.otherHolds })}, nil
 	}
 	return d
 }
 
-// steal makes the other process take the permit with the given token.
+// steal makes the other process supersede the given token.
 func (d *duel) steal(token uint64) {
 	d.stolen = time.Now()
 	d.a.set(func(*server) { d.otherHolds = true })
@@ -110,21 +110,21 @@ func TestLoop_Superseded_BacksOffForDurationAndWhileOtherProcessHoldsPermit(t *t
 			t.Errorf("sent %d requests after the other process released its permit, want 2", n)
 		}
 		if n := strings.Count(d.log.String(), "two processes use the same holder id"); n != 1 {
-			t.Errorf("logged %d times, want once:\n%s", n, d.log.String())
+			t.Errorf("got %d warnings, want 1:\n%s", n, d.log.String())
 		}
 		cancel()
 		<-ended
 	})
 }
 
-// A scheduler starts the next run at the next due time, with another Runner.
+// A scheduler may use a new Runner for each due time. The backoff applies to all of them.
 func TestRun_Superseded_SkipsRunsWithinThePermitsDuration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDuel(t)
 		sem := d.client.Semaphore("export", WithHolderID("worker"))
 		ended := make(chan error, 1)
 		go func() { ended <- Wrap(sem, untilEnded)(t.Context()) }()
-		pass(2 * time.Second) // the stream has named its token
+		pass(2 * time.Second) // the permit is registered on the client's stream
 		d.steal(2)
 		if err := <-ended; !errors.Is(err, ErrSuperseded) || !errors.Is(err, ErrLost) {
 			t.Errorf("the run returned %v, want ErrSuperseded and ErrLost", err)
@@ -142,7 +142,7 @@ func TestRun_Superseded_SkipsRunsWithinThePermitsDuration(t *testing.T) {
 			t.Errorf("sent %d requests, want 1", n)
 		}
 		if n := strings.Count(d.log.String(), "the job does not run"); n != 1 || strings.Contains(d.log.String(), "level=ERROR") {
-			t.Errorf("the denial was logged %d times, want once and not as an error:\n%s", n, d.log.String())
+			t.Errorf("the denial was logged %d times, want once and not at level ERROR:\n%s", n, d.log.String())
 		}
 		pass(2 * time.Second)
 		ran := false
@@ -157,7 +157,7 @@ func TestRun_SupersededWithWaitPolicy_WaitsWithinItsLimit(t *testing.T) {
 		d := newDuel(t)
 		sem := d.client.Semaphore("export", WithHolderID("worker"))
 		go func() { _ = Wrap(sem, untilEnded)(t.Context()) }()
-		pass(2 * time.Second) // the stream has named its token
+		pass(2 * time.Second) // the permit is registered on the client's stream
 		d.steal(2)
 		synctest.Wait()
 		start := time.Now()
@@ -172,19 +172,19 @@ func TestRun_SupersededWithWaitPolicy_WaitsWithinItsLimit(t *testing.T) {
 	})
 }
 
-// With a fixed holder id, a run fails while the permit is held.
+// With a fixed holder ID, a run fails while the same identity holds a permit.
 func TestRun_HolderIDInUse_IsLoggedOnce(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		sem := s.client.Semaphore("export", WithHolderID("worker"))
 		p := acquire(t, sem)
 		for range 3 {
 			if _, ok := errors.AsType[*InUseError](NewRunner(sem, untilEnded).Run(t.Context())); !ok {
-				t.Error("the job ran even though the same identity held a permit")
+				t.Error("Run() did not return an *InUseError")
 			}
 			NewRunner(sem, untilEnded).Fire(t.Context(), time.Now())
 		}
 		if n := strings.Count(s.log.String(), "does not run"); n != 1 || strings.Contains(s.log.String(), "level=ERROR") {
-			t.Errorf("the denial was logged %d times, want once and not as an error:\n%s", n, s.log.String())
+			t.Errorf("the denial was logged %d times, want once and not at level ERROR:\n%s", n, s.log.String())
 		}
 		release(t, p)
 	})

@@ -29,7 +29,7 @@ func TestTakeOver_HolderJudgedDead_StopsAndTheNextInTheQueueIsGranted(t *testing
 	for range 2 { // a second call has no further effect
 		p, err := next.TakeOver(ctx, hung.Token(), "it is not responding")
 		if err != nil || p.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER || p.GetStopReason() != "it is not responding" {
-			t.Fatalf("TakeOver() = %v, %v, want a permit that was taken over", p, err)
+			t.Fatalf("TakeOver() = %v, %v, want stop cause TAKEN_OVER with the reason", p, err)
 		}
 	}
 	select {
@@ -38,21 +38,21 @@ func TestTakeOver_HolderJudgedDead_StopsAndTheNextInTheQueueIsGranted(t *testing
 		t.Fatal("the holder was not notified")
 	}
 	if cause := context.Cause(hung.Context()); !errors.Is(cause, client.ErrTakenOver) || !errors.Is(cause, client.ErrStopped) {
-		t.Errorf("the context's cause is %v, want ErrTakenOver", cause)
+		t.Errorf("cause = %v, want ErrTakenOver", cause)
 	}
 	if _, err := next.TryAcquire(ctx, client.WithFiring("report", due)); !errors.Is(err, client.ErrDenied) {
-		t.Errorf("TryAcquire() error = %v, want a denial: the takeover must not free the slot", err)
+		t.Errorf("TryAcquire() error = %v, want ErrDenied until the holder releases its permit", err)
 	}
 	if err := hung.ReleaseCutShort(ctx); err != nil {
 		t.Fatal(err)
 	}
-	// firing_on_loss is spent, but the firing is free after a takeover.
+	// A takeover frees the firing even though firing_on_loss is spent.
 	p, err := next.Acquire(ctx, client.WithFiring("report", due))
 	if err != nil || p.Token() <= hung.Token() {
 		t.Fatalf("Acquire() = %v, %v, want a permit with a newer token", p, err)
 	}
 	if _, err := next.TakeOver(ctx, hung.Token(), ""); !errors.As(err, new(*client.NoSuchPermitError)) {
-		t.Errorf("TakeOver() of an ended permit: error = %v, want a *NoSuchPermitError", err)
+		t.Errorf("TakeOver() of a released permit: error = %v, want a *NoSuchPermitError", err)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestTakeOver_NotAllowedOrNotAdmitted_IsRefused(t *testing.T) {
 		_, err = other.Semaphore(name).TakeOver(t.Context(), p.Token(), "")
 		refused, ok := errors.AsType[*client.StatusError](err)
 		if !ok || refused.Code != codes.FailedPrecondition || refused.Reason != "REFUSED" || !strings.Contains(refused.Message, want) {
-			t.Errorf("TakeOver(%s) error = %v, want a refusal with the reason", name, err)
+			t.Errorf("TakeOver(%s) error = %v, want REFUSED containing %q", name, err, want)
 		}
 		if !p.Held() || p.Context().Err() != nil {
 			t.Errorf("%s: the holder was stopped", name)

@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// deniesWith denies with the denial that d points to at the time of the call.
+// deniesWith returns a TryAcquire handler that denies with *d, read at the time of the call.
 func deniesWith(d **gatekeeperv1.Denial) func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 	return func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 		return &gatekeeperv1.TryAcquireResponse{Outcome: &gatekeeperv1.TryAcquireResponse_Denial{Denial: *d}}, nil
@@ -25,8 +25,8 @@ func TestRunner_PersistentDenial_IsLoggedOncePerCause(t *testing.T) {
 		var d *gatekeeperv1.Denial
 		s.a.tryAcquire = deniesWith(&d)
 		logged := 0
-		// ask makes three runs, each with a new Runner, as gocron's Locker does, and checks how often the denial was
-		// logged.
+		// wantLogged runs the job three times, each with a new Runner as in gocron's Locker, and checks how often the
+		// denial was logged.
 		wantLogged := func(reason gatekeeperv1.Reason, message string, want int) {
 			t.Helper()
 			d = &gatekeeperv1.Denial{Reason: reason, Message: message}
@@ -46,7 +46,7 @@ func TestRunner_PersistentDenial_IsLoggedOncePerCause(t *testing.T) {
 			}
 		}
 		wantLogged(gatekeeperv1.Reason_REASON_GROUP_MISMATCH, "it wants a", 1)
-		wantLogged(gatekeeperv1.Reason_REASON_GROUP_MISMATCH, "it wants b", 1) // an edit that does not help
+		wantLogged(gatekeeperv1.Reason_REASON_GROUP_MISMATCH, "it wants b", 1) // edited, but still denied
 		wantLogged(gatekeeperv1.Reason_REASON_ACQUIRER_MISMATCH, "m", 1)
 		wantLogged(gatekeeperv1.Reason_REASON_WEIGHT_EXCEEDS_PERMITS, "m", 1)
 		wantLogged(gatekeeperv1.Reason_REASON_CORDONED, "m", 1)
@@ -55,17 +55,17 @@ func TestRunner_PersistentDenial_IsLoggedOncePerCause(t *testing.T) {
 		wantLogged(gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD, "it is one", 0)
 		wantLogged(gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, "the noon run", 1)
 		wantLogged(gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, "the one o'clock run", 0)
-		wantLogged(gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, "m", 0) // passes with time
-		wantLogged(gatekeeperv1.Reason_REASON_PAUSED, "m", 0)         // intended by an operator
+		wantLogged(gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, "m", 0) // temporary
+		wantLogged(gatekeeperv1.Reason_REASON_PAUSED, "m", 0)         // intentional
 		wantLogged(gatekeeperv1.Reason_REASON_FIRING_DONE, "m", 0)
-		wantLogged(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1) // the cause has changed since
+		wantLogged(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1) // the cause changed in between
 
 		s.a.set(func(a *server) { a.tryAcquire = grants(7, 10*time.Second) })
 		if err := Wrap(s.client.Semaphore("export"), func(context.Context) error { return nil })(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		s.a.set(func(a *server) { a.tryAcquire = deniesWith(&d) })
-		wantLogged(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1) // another run has been granted a permit since
+		wantLogged(gatekeeperv1.Reason_REASON_HELD_FOR_OPERATOR, "m", 1) // a run was granted a permit in between
 	})
 }
 
@@ -80,7 +80,7 @@ func TestRunner_EverySlotIsHeldForAnOperator_IsLogged(t *testing.T) {
 	})
 }
 
-// A run in the queue for a slot that only an operator can free waits until someone notices.
+// A run queued behind a permit held for an operator may wait forever, so this must be logged.
 func TestRunner_WaitsForASlotHeldForAnOperator_IsLoggedOnce(t *testing.T) {
 	for name, policy := range map[string]DenialPolicy{"wait": DenialWait, "run late": DenialRunLate} {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestRunner_WaitsForASlotHeldForAnOperator_IsLoggedOnce(t *testing.T) {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 					_ = NewRunner(s.client.Semaphore("export"), untilEnded, WithDenialPolicy(policy)).Run(ctx)
 					cancel()
-					d.Message = "the same, in other words"
+					d.Message = "reworded"
 				}
 				log := s.log.String()
 				if n := strings.Count(log, "the job does not run"); n != 1 {
@@ -114,7 +114,7 @@ func TestRunner_WaitsForASlotHeldForAnOperator_IsLoggedOnce(t *testing.T) {
 	}
 }
 
-// The jobs of a program may share a semaphore. A grant to one job says nothing about a denial of another.
+// Jobs in one program may share a semaphore. A grant to one of them must not cause another's denial to be logged again.
 func TestRunner_AnotherRequestForSemaphoreGranted_IsLoggedOnce(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		grant := grants(7, 10*time.Second)
@@ -137,7 +137,7 @@ func TestRunner_AnotherRequestForSemaphoreGranted_IsLoggedOnce(t *testing.T) {
 	})
 }
 
-// While a Loop or a late run waits, it returns no error.
+// Loop and late runs return no error while they wait, so the denial must be logged.
 func TestRunner_WaitsDuringPersistentDenial_LogsOnce(t *testing.T) {
 	for name, wait := range map[string]func(context.Context, *Runner) error{
 		"loop": func(ctx context.Context, r *Runner) error { return r.Loop(ctx) },
@@ -160,8 +160,8 @@ func TestRunner_WaitsDuringPersistentDenial_LogsOnce(t *testing.T) {
 	}
 }
 
-// A process that is restarted with the same holder id during a firing is denied because of its former permit. No
-// other process runs that firing.
+// A process that restarts during a firing with the same holder ID is denied because of its own earlier permit, and no
+// other process runs the firing.
 func TestRunDue_FiringClaimedByTheSameIdentity_IsAnError(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		due := time.Date(2026, 1, 31, 2, 0, 0, 0, time.UTC)
@@ -173,7 +173,7 @@ func TestRunDue_FiringClaimedByTheSameIdentity_IsAnError(t *testing.T) {
 		s.a.tryAcquire = deniesWith(&d)
 		own := NewRunner(s.client.Semaphore("export", WithHolderID("worker")), untilEnded)
 		if _, ok := errors.AsType[*DeniedError](own.RunDue(t.Context(), due)); !ok || !strings.Contains(s.log.String(), "the job does not run") {
-			t.Errorf("RunDue() did not return a *DeniedError, or did not log it once; the log is:\n%s", s.log.String())
+			t.Errorf("RunDue() did not return and log a *DeniedError:\n%s", s.log.String())
 		}
 		if want := `gkctl explain export --group prod --acquirer app1 --holder-id worker --firing export@2026-01-31T02:00:00Z`; !strings.Contains(s.log.String(), want) {
 			t.Errorf("the log does not contain %s:\n%s", want, s.log.String())
@@ -197,7 +197,7 @@ func TestLoggedDenials_ManySemaphores_IsBounded(t *testing.T) {
 		}
 	}
 	if len(u.logged) > maxLoggedDenials {
-		t.Errorf("%d denials are recorded, want at most maxLoggedDenials", len(u.logged))
+		t.Errorf("len(logged) = %d, want at most %d", len(u.logged), maxLoggedDenials)
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A permit's duration counts from the frame named in its grant, or from an earlier one. A worker sending hundreds of
-// frames per second remembers only some of them, and a grant may name a frame sent seconds ago.
+// A permit's duration counts from the send time of the frame named in its grant, which may have been sent seconds ago.
+// At hundreds of frames per second, only some send times are recorded, so sentBefore may return an earlier one.
 func TestSentBefore_RecentFrame_ReturnsItsTimeOrSlightlyEarlier(t *testing.T) {
 	clock := &stepClock{}
 	w := &WorkStream{client: &Client{settings: &settings{clock: clock}}}
@@ -23,7 +23,7 @@ func TestSentBefore_RecentFrame_ReturnsItsTimeOrSlightlyEarlier(t *testing.T) {
 		frame := w.frame - back
 		at, ok := w.sentBefore(frame)
 		if !ok || at > sent[frame] || at < sent[frame]-frameGap {
-			t.Fatalf("frame %d was sent at %v: sentBefore() = %v, %v, want that time or slightly earlier", frame, sent[frame], at, ok)
+			t.Fatalf("sentBefore(%d) = %v, %v, want %v or at most %v earlier", frame, at, ok, sent[frame], frameGap)
 		}
 	}
 	for _, unknown := range []uint64{0, 1, w.frame + 1} {

@@ -28,36 +28,36 @@ var skipReasons = map[string]string{
 		"--python_out=stubs --grpc_python_out=stubs proto/gatekeeper/v1/*.proto": "needs grpcio-tools",
 
 	"make build":     "TestMain does this",
-	"make run":       "runs until it is stopped; the test in deploy/run runs it",
-	"make faults":    "takes up to a minute; the test in deploy/proof makes short runs",
-	"make soak":      "takes minutes; the test in deploy/soak makes a short run",
+	"make run":       "runs until stopped; covered by the test in deploy/run",
+	"make faults":    "takes up to a minute; the test in deploy/proof does short runs",
+	"make soak":      "takes minutes; the test in deploy/soak does a short run",
 	"make test":      "runs this test",
-	"make demo":      "takes 30 s; the test in deploy/demo makes a short run",
-	"make demo-jobs": "takes 40 s; the test in deploy/demo/jobs makes a short run",
+	"make demo":      "takes 30 s; the test in deploy/demo does a short run",
+	"make demo-jobs": "takes 40 s; the test in deploy/demo/jobs does a short run",
 
-	"make demo-words": "takes half a minute or more; the test in deploy/demo/work makes a short run",
+	"make demo-words": "takes at least 30 s; the test in deploy/demo/work does a short run",
 
-	"make scale":             "takes minutes; the test in deploy/scale makes a small run",
-	"make scale ARGS=-paper": "takes longer to compile than a command may run; the test in deploy/scale compares its output with the page",
+	"make scale":             "takes minutes; the test in deploy/scale does a small run",
+	"make scale ARGS=-paper": "takes too long to compile; the test in deploy/scale compares its output with the page",
 
-	"make bench-peers":     "takes minutes; the test in deploy/bench makes a short run",
+	"make bench-peers":     "takes minutes; the test in deploy/bench does a short run",
 	"make bench-tasks":     "takes minutes, and needs PostgreSQL and Redis servers",
-	"make bench-dashboard": "takes minutes, and needs Chromium; the test in deploy/browser makes a short run",
+	"make bench-dashboard": "takes minutes, and needs Chromium; the test in deploy/browser does a short run",
 	"make bench-work":      "takes minutes, and is meaningless on a machine that also runs tests",
 	"make microbench":      "takes minutes, and is meaningless on a machine that also runs tests",
 	"make benchstat OLD=old.txt NEW=bin/micro.txt": "needs the results of two versions",
-	"make bench ARGS='-parts core'":                "takes minutes; the test in deploy/bench makes a short run",
-	"make bench-failover":                          "takes minutes; the test in deploy/bench makes a short run",
+	"make bench ARGS='-parts core'":                "takes minutes; the test in deploy/bench does a short run",
+	"make bench-failover":                          "takes minutes; the test in deploy/bench does a short run",
 
-	"make bench ARGS='-servers 3 -parts control,keep'": "takes a minute; the test in deploy/bench makes a short run",
+	"make bench ARGS='-servers 3 -parts control,keep'": "takes a minute; the test in deploy/bench does a short run",
 
-	"make bench ARGS='-parts profile -servers 3 -callers 1,64,256'": "takes a minute; the test in deploy/bench makes a short run",
+	"make bench ARGS='-parts profile -servers 3 -callers 1,64,256'": "takes a minute; the test in deploy/bench does a short run",
 }
 
 var bin string
 
 func TestMain(m *testing.M) {
-	if err := flag.Set("test.parallel", "8"); err != nil { // these tests wait for servers and clocks, not for the CPU
+	if err := flag.Set("test.parallel", "8"); err != nil { // these tests mostly wait and use little CPU
 		panic(err)
 	}
 	os.Exit(func() int {
@@ -152,12 +152,12 @@ func runPage(t *testing.T, p *page) {
 			t.Fatal(err)
 		}
 	}
-	actual := map[string]string{} // maps an address on the page to the one used here
+	actual := map[string]string{} // maps addresses on the page to the addresses used here
 	env := []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C", "USER=ops", "HOSTNAME=desk", "COLUMNS=200"}
 	if p.servers > 0 {
 		cluster := startServers(t, p, root)
 		for i, s := range cluster.Servers {
-			// On a page, the first server uses ports 7420 to 7423, the second one 7430 to 7433, and so on.
+			// On a page, the first server uses ports 7420 to 7423, the second 7430 to 7433, and so on.
 			actual[fmt.Sprintf("127.0.0.1:74%d0", 2+i)] = s.API
 			actual[fmt.Sprintf("127.0.0.1:74%d1", 2+i)] = s.Peer
 			actual[fmt.Sprintf("127.0.0.1:74%d2", 2+i)] = s.HTTP
@@ -201,15 +201,15 @@ func runPage(t *testing.T, p *page) {
 			want = nil
 		}
 		if code != 0 || !p.matches(want, got) {
-			t.Fatalf("%s:%d: $ %s\nexit code %d; follow a command that must fail with: || echo \"exit code $?\"\nprinted:\n%s\nthe page says:\n%s",
+			t.Fatalf("%s:%d: $ %s\nexit code %d (if the command is meant to fail, append: || echo \"exit code $?\")\ngot:\n%s\nwant:\n%s",
 				p.file, c.line, c.text, code, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
 	t.Logf("%s: %d commands took %v", p.file, len(p.commands), time.Since(start).Round(time.Second))
 }
 
-// withAddresses adds flags with the default ports to a command that starts a server without them, so that the test can
-// replace the ports.
+// withAddresses adds address flags with the default ports to a command that starts a server without them, so that the
+// test can replace the ports.
 func withAddresses(text string) string {
 	if rest, ok := strings.CutPrefix(text, "gatekeeperd --data-dir "); ok {
 		return "gatekeeperd --api-address 127.0.0.1:7420 --peer-address 127.0.0.1:7421 --http-address 127.0.0.1:7422 --admin-address 127.0.0.1:7423 --data-dir " + rest

@@ -59,7 +59,7 @@ func buildProgram(t *testing.T) (binary string) {
 		`log.Print("exporting")`: `log.Print("exporting ", client.TokenOf(ctx))`,
 	} {
 		if strings.Count(source, what) != 1 {
-			t.Fatalf("the program must contain %s exactly once", what)
+			t.Fatalf("the program does not contain %s exactly once", what)
 		}
 		source = strings.Replace(source, what, replacement, 1)
 	}
@@ -76,7 +76,7 @@ func buildProgram(t *testing.T) (binary string) {
 	return binary
 }
 
-// If the definition is missing or does not match, the program must log that.
+// The program must log a warning if the definition is missing or does not match.
 func TestReadme_ProgramThatIsNeverGranted_LogsWhy(t *testing.T) {
 	t.Parallel()
 	binary := buildProgram(t)
@@ -116,7 +116,7 @@ func TestReadme_ProgramThatIsNeverGranted_LogsWhy(t *testing.T) {
 					}
 					warnings++
 				case <-ctx.Done():
-					t.Fatal("the program logged nothing")
+					t.Fatal("timed out waiting for the warning")
 				}
 			}
 			stop()
@@ -170,22 +170,22 @@ func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
 		record(token)
 	}
 
-	// Each firing granted up to the last run must have run exactly once, and no firing may have been granted twice.
+	// Every firing granted up to the last run must have run exactly once, and no firing may be granted twice.
 	granted := map[time.Time]bool{}
 	for _, p := range grantsUpTo(ctx, t, c, last) {
 		due := p.GetFiring().GetDue().AsTime()
 		if p.GetFiring().GetDue() == nil || granted[due] {
-			t.Errorf("token %d: the grant has no firing, or the firing due %s was already granted", p.GetToken(), due)
+			t.Errorf("token %d: grant without a firing, or firing due %s was granted twice", p.GetToken(), due)
 		}
 		granted[due] = true
 		if n := runs[p.GetToken()]; n != 1 {
-			t.Errorf("the firing due %s ran %d times", due, n)
+			t.Errorf("firing due %s ran %d times, want 1", due, n)
 		}
 	}
 }
 
-// startHost starts the program as one of the three hosts, and returns a function that kills it. It sends the token of
-// each run to printed.
+// startHost starts the program as one of the hosts and returns a function that kills it. The token of every run is sent
+// to printed.
 func startHost(t *testing.T, binary, name string, cluster *servers.Cluster, printed chan<- uint64) (stop func()) {
 	t.Helper()
 	return startProgram(t, binary, name, cluster, func(line string) {
@@ -198,8 +198,8 @@ func startHost(t *testing.T, binary, name string, cluster *servers.Cluster, prin
 	})
 }
 
-// startProgram starts the program as the given host, and returns a function that kills it. It passes each line that
-// the program prints to line.
+// startProgram starts the program as the given host and returns a function that kills it. It calls line for every line
+// of output.
 func startProgram(t *testing.T, binary, name string, cluster *servers.Cluster, line func(string)) (stop func()) {
 	t.Helper()
 	cmd := exec.Command(binary)
@@ -222,18 +222,18 @@ func startProgram(t *testing.T, binary, name string, cluster *servers.Cluster, l
 	stop = sync.OnceFunc(func() {
 		_ = cmd.Process.Kill()
 		<-read
-		_ = cmd.Wait() // fails, because it was killed
+		_ = cmd.Wait() // returns an error, because the process was killed
 	})
 	t.Cleanup(stop)
 	return stop
 }
 
-// grantsUpTo returns all permits that were ever granted, up to and including the one with the given token.
+// grantsUpTo returns all permits granted so far, up to and including the given token.
 func grantsUpTo(ctx context.Context, t *testing.T, c *client.Client, token uint64) (permits []*gatekeeperv1.Permit) {
 	t.Helper()
 	for r, err := range c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: 1, Permits: true}) {
 		if err != nil || r.GetMissed() {
-			t.Fatal("watching from the first revision: ", err)
+			t.Fatal("watch from revision 1: ", err)
 		}
 		for _, e := range r.GetEvents() {
 			if e.GetKind() != gatekeeperv1.EventKind_EVENT_KIND_GRANTED {

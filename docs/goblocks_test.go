@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// Every Go block on a page must be part of an example, or a complete example program, so that it is compiled with its
-// imports.
+// Every Go block on a page must be part of an example or be a complete example program, so that it is compiled.
 func TestPages_EveryGoBlock_IsInAnExample(t *testing.T) {
 	examples := readAll(t, "../client/example*_test.go", "../client/*/example*_test.go", "../examples/*/*.go")
 	blocks := 0

@@ -48,7 +48,7 @@ func TestPages_EveryLink_Exists(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !anchors(string(to))[anchor] {
-				t.Errorf("%s links to %s#%s, but that page has no such heading", file, path, anchor)
+				t.Errorf("%s links to %s#%s, but the page has no such heading", file, path, anchor)
 			}
 		}
 		for _, m := range image.FindAllStringSubmatch(prose, -1) {
@@ -83,12 +83,11 @@ func TestAnchors_MatchGitHub(t *testing.T) {
 		}
 	}
 	if len(got) != 4 {
-		t.Errorf("anchors() = %v, want 4", got)
+		t.Errorf("anchors() = %v, want 4 anchors", got)
 	}
 }
 
-// The tour names functions and types in the files that it links to. Each name must still occur in one of the files that
-// its paragraph links to.
+// The tour mentions functions and types by name. Every name must occur in a file that its paragraph links to.
 func TestTour_EveryName_IsInTheLinkedCode(t *testing.T) {
 	text, err := os.ReadFile("tour.md")
 	if err != nil {

@@ -15,8 +15,8 @@ type machines struct {
 	network string // the first three octets of all addresses, such as 127.1.2
 }
 
-// The fake ssh and scp work on a machine's directory. Commands that ssh runs there use fake tools that do not change
-// anything outside that directory.
+// The fake ssh and scp operate on a machine's directory. Commands run over ssh use fake tools that change nothing
+// outside that directory.
 const (
 	sshScript = `#!/bin/sh
 export ROOT="%[1]s/${1#*@}" PATH="%[1]s/there:$PATH"
@@ -32,7 +32,7 @@ machine=${to#*@}
 mkdir -p "%[1]s/${machine%%%%:*}/home"
 for from; do case $from in -* | "$to") ;; *) cp -r "$from" "%[1]s/${machine%%%%:*}/home/${machine#*:}" ;; esac; done
 `
-	// There is no gatekeeper user, so files belong to the user running the test.
+	// The gatekeeper user does not exist, so files belong to the user running the test.
 	installScript = `#!/bin/sh
 n=$#
 while [ $n -gt 0 ]; do
@@ -46,7 +46,7 @@ while [ $n -gt 0 ]; do
 done
 exec /usr/bin/install "$@"
 `
-	// systemctl starts the unit's command with the page's configuration file. It prefixes paths with the machine's
+	// systemctl starts the unit's command with the page's configuration file, and prefixes paths with the machine's
 	// directory.
 	systemctlScript = `#!/bin/sh
 set -e

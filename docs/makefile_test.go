@@ -24,7 +24,7 @@ func TestMakeHelp_ListsEveryTarget(t *testing.T) {
 	}
 	for i, target := range targets {
 		if name, what, _ := strings.Cut(strings.TrimSpace(lines[i]), " "); name != target[1] || strings.TrimSpace(what) == "" {
-			t.Errorf("the help line %q does not describe the target %s", lines[i], target[1])
+			t.Errorf("help line %q does not describe target %s", lines[i], target[1])
 		}
 	}
 }

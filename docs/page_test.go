@@ -77,7 +77,7 @@ func parsePage(file, text string) (*page, error) {
 		}
 	}
 	if in != nil {
-		return nil, fmt.Errorf("%s:%d: the block is not closed", file, in.line)
+		return nil, fmt.Errorf("%s:%d: unclosed block", file, in.line)
 	}
 	return p, nil
 }
@@ -86,7 +86,7 @@ func (p *page) add(b block) error {
 	switch b.kind {
 	case "console":
 	case "", "sh", "bash", "shell":
-		return fmt.Errorf("%s:%d: a block of kind %q would not be tested: put commands in a console block, and name the language of any other block", p.file, b.line, b.kind)
+		return fmt.Errorf("%s:%d: a block of kind %q would not be tested: use console for commands, or name the block's language", p.file, b.line, b.kind)
 	default:
 		p.otherBlocks = append(p.otherBlocks, b)
 		return nil
@@ -108,7 +108,7 @@ func (p *page) add(b block) error {
 		}
 	}
 	if open {
-		return fmt.Errorf("%s:%d: the last command of the block is incomplete", p.file, b.line)
+		return fmt.Errorf("%s:%d: the block's last command is incomplete", p.file, b.line)
 	}
 	return nil
 }

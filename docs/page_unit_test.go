@@ -68,7 +68,7 @@ func TestPageMatches_VaryingText_MayDiffer(t *testing.T) {
 	}
 	for got, want := range map[string]bool{"app3 ran 12 firings": true, "app3 ran": false, "app ran 12 firings": false} {
 		if p.matches([]string{"app1 ran 4 firings"}, []string{got}) != want {
-			t.Errorf("matches() of the output %q = %v, want %v", got, !want, want)
+			t.Errorf("matches(%q) = %v, want %v", got, !want, want)
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 // scheduledRun matches gkctl run in a crontab line or systemd unit, up to the command that it runs.
 var scheduledRun = regexp.MustCompile(`gkctl run (\S+).* -- `)
 
-// Crontab lines and systemd units are not shell commands, so no other test runs them. This test runs each of them with
-// its command replaced by true.
+// Crontab lines and systemd units are not shell commands, so no other test runs them. This test runs all of them, with
+// the command replaced by true.
 func TestPages_EveryScheduledRun_IsAccepted(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("..")

@@ -55,7 +55,7 @@ func startShell(t *testing.T, dir string, env []string) *shell {
 func (s *shell) run(text string, within time.Duration) ([]string, int, error) {
 	s.count++
 	mark := fmt.Sprintf("--- command %d ended with ", s.count)
-	// The mark is on a separate line even if the output does not end with a newline.
+	// The extra newline puts the mark on its own line even if the output does not end with a newline.
 	if _, err := fmt.Fprintf(s.in, "%s\nprintf '\\n%s%%d\\n' $? </dev/null\n", text, mark); err != nil {
 		return nil, 0, err
 	}
@@ -74,12 +74,12 @@ func (s *shell) run(text string, within time.Duration) ([]string, int, error) {
 			}
 			got = append(got, line)
 		case <-timeout:
-			return got, 0, fmt.Errorf("the command did not finish within %v", within)
+			return got, 0, fmt.Errorf("timed out after %v", within)
 		}
 	}
 }
 
-// trim removes empty lines from the end.
+// trim removes trailing blank lines.
 func trim(lines []string) []string {
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
 		lines = lines[:len(lines)-1]

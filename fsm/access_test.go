@@ -49,7 +49,7 @@ func TestSetBinding_LastAdministrator_IsNotRemoved(t *testing.T) {
 	now := l.state().Binding("admin").Revision
 	outcome(t, l, fsm.SetBinding{Name: "admin", Expected: now}, fsm.AccessLastAdmin)
 	outcome(t, l, fsm.SetBinding{Name: "admin", Expected: now, Binding: admin()}, fsm.AccessLastAdmin)
-	outcome(t, l, fsm.SetBinding{Name: "ann", Binding: admin()}, fsm.AccessApplied) // has no credential yet
+	outcome(t, l, fsm.SetBinding{Name: "ann", Binding: admin()}, fsm.AccessApplied) // ann has no credential yet
 	outcome(t, l, fsm.SetBinding{Name: "admin", Expected: now}, fsm.AccessLastAdmin)
 	outcome(t, l, fsm.IssueToken{Binding: "ann", Token: token("t", time.Time{})}, fsm.AccessApplied)
 	outcome(t, l, fsm.SetBinding{Name: "admin", Expected: now}, fsm.AccessApplied)
@@ -105,7 +105,7 @@ func TestJournal_Bindings_HaveNoTokenHashes(t *testing.T) {
 	equal(t, "changes", changes, 7)
 }
 
-// A new submission with the same id drops an unfinished submission, unless it belongs to another principal.
+// Submitting a job again replaces an unfinished submission with the same id, unless it belongs to another principal.
 func TestSubmit_AnotherPrincipalsSubmission_IsNotDropped(t *testing.T) {
 	l := newAccessLog(t)
 	submit := func(principal string) fsm.SubmitResult {
@@ -122,7 +122,8 @@ func TestSubmit_AnotherPrincipalsSubmission_IsNotDropped(t *testing.T) {
 	}
 }
 
-// Two principals that use the same names are different callers: neither finds, refreshes or cancels the other's permit.
+// Two principals with the same group, acquirer and holder id are different callers, so neither can acquire or cancel
+// the other's permit.
 func TestPrincipals_WithEqualNames_ShareNothing(t *testing.T) {
 	l := newAccessLog(t)
 	version := l.state().Definition("s").Version
@@ -138,7 +139,7 @@ func TestPrincipals_WithEqualNames_ShareNothing(t *testing.T) {
 	}
 	r := applyOne[fsm.CancelResult](l, fsm.Cancel{Semaphore: "s", Identity: second.Permit.Identity, RequestID: "same", Token: second.Permit.Token})
 	if r.ReturnedPermit == nil || r.ReturnedPermit.Token != second.Permit.Token || l.state().Permit(first.Permit.Token) == nil {
-		t.Fatalf("Cancel: got %+v, want only the caller's permit released", r)
+		t.Fatalf("Cancel: got %+v, want only the second permit released", r)
 	}
 }
 
@@ -164,7 +165,7 @@ func TestRestore_InconsistentBindings_IsRefused(t *testing.T) {
 			tc.change(records)
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
 			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
-				t.Fatalf("got error %v, want %s", err, tc.why)
+				t.Fatalf("Restore() = %v, want %s", err, tc.why)
 			}
 		})
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// replaceNow returns a replacement of the current definition with the given changes.
+// replaceNow returns a Replace that applies the given changes to the current definition.
 func (l *log) replaceNow(name string, change ...func(*semaphore.Definition)) fsm.Change {
 	l.tb.Helper()
 	d := l.state().Definition(name)
@@ -21,7 +21,7 @@ func (l *log) replaceNow(name string, change ...func(*semaphore.Definition)) fsm
 	return replace(now, d.Version)
 }
 
-// edit applies one batch and returns its revision.
+// edit applies a batch and returns its revision.
 func (l *log) edit(b fsm.EditBatch) uint64 {
 	l.tb.Helper()
 	r := applyOne[fsm.EditResult](l, b)
@@ -47,7 +47,7 @@ func until(t time.Time, changes ...fsm.Change) fsm.EditBatch {
 	return b
 }
 
-// refreshOutcome returns the outcome that a refresh would have if the group no longer matched.
+// refreshOutcome returns the outcome of refreshing a permit whose group no longer matches.
 func (l *log) refreshOutcome(token uint64) semaphore.Outcome {
 	p := l.state().Permit(token)
 	f := l.state().Facts(&semaphore.Request{Semaphore: p.Semaphore, Identity: p.Identity}, "")
@@ -63,19 +63,19 @@ func TestDrain_Edit_CoversEarlierPermits(t *testing.T) {
 	change := l.edit(draining(time.Minute, l.replaceNow("s", group("east")), l.replaceNow("empty", group("east"))))
 	after := l.grant("s", "b")
 	equal(t, "drains", l.state().Drains("s"), []semaphore.Drain{{Revision: change, Duration: time.Minute}})
-	equal(t, "drains of a name without permits", l.state().Drains("empty"), []semaphore.Drain(nil))
-	equal(t, "granted before", l.refreshOutcome(before.Token), semaphore.Refreshed)
-	equal(t, "granted after", l.refreshOutcome(after.Token), semaphore.Denied)
+	equal(t, "drains of a semaphore without permits", l.state().Drains("empty"), []semaphore.Drain(nil))
+	equal(t, "refresh of the earlier permit", l.refreshOutcome(before.Token), semaphore.Refreshed)
+	equal(t, "refresh of the later permit", l.refreshOutcome(after.Token), semaphore.Denied)
 	for e := range l.state().JournalBackward("s", 0) {
 		equal(t, "journaled drain", e.Drain, time.Minute)
 		break
 	}
 
-	// Another edit keeps the drain. A newer drain covers more permits.
+	// An edit without a drain keeps the existing drain. A second drain also covers the newer permit.
 	l.edit(edits(l.replaceNow("s", permits(6))))
-	equal(t, "after another edit", l.refreshOutcome(before.Token), semaphore.Refreshed)
+	equal(t, "refresh after another edit", l.refreshOutcome(before.Token), semaphore.Refreshed)
 	second := l.edit(draining(time.Hour, l.replaceNow("s", group("west"))))
-	equal(t, "granted between", l.refreshOutcome(after.Token), semaphore.Refreshed)
+	equal(t, "refresh of the newer permit", l.refreshOutcome(after.Token), semaphore.Refreshed)
 
 	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: second, Term: l.term - 1, Names: []string{"s"}})
 	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: second + 1, Term: l.term, Names: []string{"s", "empty", "none"}})
@@ -84,13 +84,13 @@ func TestDrain_Edit_CoversEarlierPermits(t *testing.T) {
 	equal(t, "events", l.events, []fsm.Event{{
 		Revision: second + 1, Kind: fsm.DrainedEvent, Semaphore: "s", Definition: l.state().Definition("s"), Before: l.state().Definition("s"), Change: second, At: at(9),
 	}})
-	equal(t, "permit granted between the edits, after the newer drain", l.refreshOutcome(after.Token), semaphore.Denied)
-	equal(t, "permit granted before both edits, during the older drain", l.refreshOutcome(before.Token), semaphore.Refreshed)
+	equal(t, "refresh of the newer permit after the second drain", l.refreshOutcome(after.Token), semaphore.Denied)
+	equal(t, "refresh of the older permit during the first drain", l.refreshOutcome(before.Token), semaphore.Refreshed)
 	applyOne[fsm.RevisionResult](l, fsm.EndDrain{Change: change, Term: l.term, Names: []string{"s"}})
-	equal(t, "after both drains", l.refreshOutcome(before.Token), semaphore.Denied)
+	equal(t, "refresh after both drains", l.refreshOutcome(before.Token), semaphore.Denied)
 }
 
-// The name is kept until its drain is over, and then removed completely.
+// A deleted name is kept until its drain ends, and is then removed completely.
 func TestDrain_Delete_OutlivesDefinition(t *testing.T) {
 	l := newLevel2Log(t)
 	settings := fsm.DefaultSettings()
@@ -99,10 +99,10 @@ func TestDrain_Delete_OutlivesDefinition(t *testing.T) {
 	d := l.define("s")
 	p := l.grant("s", "a")
 	change := l.edit(draining(time.Minute, remove("s", d.Version)))
-	equal(t, "deleted", l.refreshOutcome(p.Token), semaphore.Refreshed)
+	equal(t, "refresh after the deletion", l.refreshOutcome(p.Token), semaphore.Refreshed)
 	l.apply(fsm.Release{Token: p.Token})
 	equal(t, "names", collect(l.state().Names()), []string{"s"})
-	equal(t, "restored", restored(t, l.state()).State().Drains("s"), l.state().Drains("s"))
+	equal(t, "restored drains", restored(t, l.state()).State().Drains("s"), l.state().Drains("s"))
 	applyOne[fsm.RevisionResult](l, fsm.EndDrain{Change: change, Term: l.term, Names: []string{"s"}})
 	equal(t, "names", collect(l.state().Names()), []string(nil))
 }
@@ -158,7 +158,7 @@ func TestEndDrain_PauseCordonAndPermit(t *testing.T) {
 	equal(t, "event", l.events[0].Before.Pause.Drain, time.Minute)
 	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: pause, Term: l.term, Names: []string{"s"}})
 
-	// Pausing again is a separate change, so the timer of the first pause has no effect.
+	// Pausing again is a separate change, so the first pause's timer has no effect on it.
 	again := applyOne[fsm.RevisionResult](l, fsm.Pause{Names: []string{"s"}, Stop: true, Drain: time.Minute}).Revision
 	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: pause, Term: l.term, Names: []string{"s"}})
 	equal(t, "second pause", l.state().Definition("s").Pause.Revision, again)
@@ -170,9 +170,9 @@ func TestEndDrain_PauseCordonAndPermit(t *testing.T) {
 	r := applyOne[fsm.RevisionResult](l, fsm.EndDrain{Change: cordon, Term: l.term, Cordon: "k", At: at(9)})
 	over := &fsm.Cordon{ID: "k", GroupPattern: "g", Until: at(70), Revision: cordon}
 	equal(t, "cordon", l.state().Cordons()[0], over)
-	equal(t, "cordon in the older state", old[0].Drain, time.Minute)
+	equal(t, "cordon in the old state", old[0].Drain, time.Minute)
 	equal(t, "events", l.events, []fsm.Event{{Revision: r.Revision, Kind: fsm.DrainedEvent, Cordon: over, Change: cordon, At: at(9)}})
-	// Callers that were matched against the old set must be matched again.
+	// Callers matched against the old set of cordons must be matched again.
 	equal(t, "cordon revision", l.state().CordonRevision(), r.Revision)
 
 	revoke := applyOne[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Drain: time.Minute}).Revision
@@ -216,25 +216,25 @@ func TestRevoke_UnsafeNow_FreesImmediately(t *testing.T) {
 		equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.FreedUnsafely})
 		equal(t, "author and reason", []string{l.events[0].Author, l.events[0].Reason}, []string{"ann", "it is dead"})
 		equal(t, "used", l.state().Used("s"), uint64(0))
-		equal(t, "ended", l.state().EndedPermit(p.Token).Outcome, semaphore.EndFreedUnsafely)
+		equal(t, "outcome", l.state().EndedPermit(p.Token).Outcome, semaphore.EndFreedUnsafely)
 		equal(t, "claim", l.state().Claim("s", *p.Firing).State, semaphore.ClaimSpent)
 		for e := range l.state().JournalBackward("s", 0) {
 			equal(t, "journal", []any{e.Kind, e.Author, e.Reason, e.Permit.Token}, []any{fsm.FreedUnsafely, "ann", "it is dead", p.Token})
 			break
 		}
 		equal(t, "restored", restored(t, l.state()).State().EndedPermit(p.Token), l.state().EndedPermit(p.Token))
-		equal(t, "a retry", unchanged[fsm.GrantResult](l, l.request("s", "a", requestID(fmt.Sprint("r", stopping)))).Outcome, fsm.GrantRequestEnded)
+		equal(t, "retry", unchanged[fsm.GrantResult](l, l.request("s", "a", requestID(fmt.Sprint("r", stopping)))).Outcome, fsm.GrantRequestEnded)
 	}
 	p := l.grant("free", "a", firing("f", 100))
 	l.apply(fsm.Revoke{Token: p.Token, UnsafeNow: true})
 	if c := l.state().Claim("free", *p.Firing); c != nil {
-		t.Errorf("claim of a firing with firing_on_loss free = %+v, want nil", c)
+		t.Errorf("claim with firing_on_loss free = %+v, want nil", c)
 	}
-	// A permit held for an operator is not live, so it must be cleared and cannot be revoked.
+	// A permit held for an operator is not live. It can be cleared, but not revoked.
 	p = l.grant("s", "a")
 	l.apply(fsm.Expire{Token: p.Token, Term: l.term})
-	equal(t, "held", unchanged[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, UnsafeNow: true}).Applied, false)
-	equal(t, "gone", unchanged[fsm.PermitResult](l, fsm.Revoke{Token: 99, UnsafeNow: true}), fsm.PermitResult{})
+	equal(t, "revoke of a held permit", unchanged[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, UnsafeNow: true}).Applied, false)
+	equal(t, "revoke of an unknown token", unchanged[fsm.PermitResult](l, fsm.Revoke{Token: 99, UnsafeNow: true}), fsm.PermitResult{})
 }
 
 func TestEditBatch_Until_OnlyReplacesAndIsBounded(t *testing.T) {
@@ -242,16 +242,16 @@ func TestEditBatch_Until_OnlyReplacesAndIsBounded(t *testing.T) {
 	l.define("s")
 	for _, bad := range []fsm.Change{create(definition("new")), declare(definition("new")), remove("s", l.state().Definition("s").Version)} {
 		if why := unchanged[fsm.InvalidResult](l, until(at(9), bad)).Why; !strings.Contains(why, "only a replacement can be temporary") {
-			t.Errorf("EditBatch with Until that is not a replacement: got %s", why)
+			t.Errorf("EditBatch with Until but no replacement: got %s", why)
 		}
 	}
 	for i := range fsm.MaxEditEnds {
 		l.edit(until(at(100), l.replaceNow("s", permits(uint32(i+2)))))
 	}
 	if why := unchanged[fsm.InvalidResult](l, until(at(100), l.replaceNow("s"))).Why; !strings.Contains(why, "the maximum of 16 temporary edits") {
-		t.Errorf("EditBatch beyond the maximum of temporary edits: got %s", why)
+		t.Errorf("EditBatch above the limit of temporary edits: got %s", why)
 	}
-	l.edit(edits(l.replaceNow("s", permits(99)))) // a permanent edit is still possible
+	l.edit(edits(l.replaceNow("s", permits(99)))) // permanent edits are not limited
 	equal(t, "ends", len(l.state().Ends("s")), 16)
 	l.edit(edits(remove("s", l.state().Definition("s").Version)))
 	equal(t, "temporary edits of a deleted name", l.state().Ends("s"), []*fsm.EditEnd(nil))
@@ -291,14 +291,14 @@ func TestRevert(t *testing.T) {
 	unchanged[fsm.RevisionResult](l, fsm.Revert{Change: change, Term: l.term, Names: []string{"s"}})
 }
 
-// The journal records the end of an edit even if nothing is restored.
+// The end of a temporary edit is journaled even if no field is restored.
 func TestRevert_NothingToRevert_IsJournaled(t *testing.T) {
 	for name, tc := range map[string]struct {
 		since  func(*log)
 		reason string
 	}{
-		"set since":       {func(l *log) { l.edit(edits(l.replaceNow("s", permits(7)))) }, "has ended; changed since and not reverted: permits"},
-		"reverted before": {func(l *log) { l.edit(edits(l.replaceNow("s", permits(1)))) }, "has ended; nothing to revert"},
+		"set since":        {func(l *log) { l.edit(edits(l.replaceNow("s", permits(7)))) }, "has ended; changed since and not reverted: permits"},
+		"already reverted": {func(l *log) { l.edit(edits(l.replaceNow("s", permits(1)))) }, "has ended; nothing to revert"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLevel2Log(t)
@@ -312,7 +312,7 @@ func TestRevert_NothingToRevert_IsJournaled(t *testing.T) {
 			equal(t, "ends", l.state().Ends("s"), []*fsm.EditEnd(nil))
 			for e := range l.state().JournalBackward("s", 0) {
 				if e.Revision != r.Revision || !strings.HasSuffix(e.Reason, tc.reason) {
-					t.Errorf("Revert: journal entry has reason %q", e.Reason)
+					t.Errorf("journal entry has revision %d and reason %q, want revision %d and suffix %q", e.Revision, e.Reason, r.Revision, tc.reason)
 				}
 				break
 			}
@@ -332,15 +332,15 @@ func TestRevert_OldValueNoLongerValid_IsNotRestored(t *testing.T) {
 	equal(t, "definition", l.state().Definition("s"), before)
 	for e := range l.state().JournalBackward("s", 0) {
 		if !strings.Contains(e.Reason, `its fields are left alone, for with their old values the definition is not valid now: duration "1h": must be`) {
-			t.Errorf("Revert: journal entry has reason %q", e.Reason)
+			t.Errorf("journal entry has reason %q, want it to explain why no field was restored", e.Reason)
 		}
 		break
 	}
 }
 
-// Two temporary edits may overlap. No matter which one ends first, the values from before both are restored.
+// Temporary edits may overlap. After both have ended, in either order, the original values are restored.
 func TestRevert_OverlappingEdits_RestoreOriginalValues(t *testing.T) {
-	for name, order := range map[string][]int{"the first ends first": {0, 1}, "the second ends first": {1, 0}} {
+	for name, order := range map[string][]int{"first edit ends first": {0, 1}, "second edit ends first": {1, 0}} {
 		t.Run(name, func(t *testing.T) {
 			l := newLevel2Log(t)
 			l.define("s", permits(1))

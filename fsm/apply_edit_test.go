@@ -43,11 +43,11 @@ func TestEditBatch_AllInOneRevision(t *testing.T) {
 		Definition: definition("old", permits(4)), Version: 3, CreatedRevision: 1, UpdatedBy: "ann", UpdatedAt: at(7), Reason: "because",
 	})
 	if s.Definition("gone") != nil || !s.WasDeleted("gone") {
-		t.Fatal("the definition still exists, or WasDeleted() = false")
+		t.Fatal("gone still exists, or WasDeleted() = false")
 	}
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.Created, fsm.Replaced, fsm.Deleted, fsm.Created})
 	for _, e := range l.events {
-		equal(t, "revision of the event", e.Revision, uint64(3))
+		equal(t, "event revision", e.Revision, uint64(3))
 	}
 	var ordinals []uint32
 	for e := range s.Journal("", 3) {
@@ -74,7 +74,7 @@ func TestEditBatch_OneBadEdit_ChangesNothing(t *testing.T) {
 		{name: "nothing to delete", bad: remove("none", 1), conflict: fsm.ConflictAbsent},
 		{name: "replace with a stale version", bad: replace(definition("s"), 9), conflict: fsm.ConflictStale},
 		{name: "delete with a stale version", bad: remove("s", 9), conflict: fsm.ConflictStale},
-		{name: "the same name twice", bad: create(definition("good")), invalid: `edit 1 ("good"): the batch edits this name twice`},
+		{name: "duplicate name", bad: create(definition("good")), invalid: `edit 1 ("good"): the batch edits this name twice`},
 		{name: "duration too long", bad: create(definition("b", func(d *semaphore.Definition) { d.Duration = 2 * time.Hour })), invalid: `edit 1 ("b"): duration "2h"`},
 		{name: "declared min_hold too long", bad: declare(definition("s", func(d *semaphore.Definition) { d.MinHold = 2 * time.Hour })), invalid: `edit 1 ("s"): min_hold "2h"`},
 		{name: "unknown on_expiry", bad: create(definition("b", func(d *semaphore.Definition) { d.OnExpiry = 3 })), invalid: `edit 1 ("b"): on_expiry`},
@@ -116,7 +116,7 @@ func TestEditBatch_Declare_NeverReplacesOrRestores(t *testing.T) {
 	all.RequestID = "e1"
 	r = applyOne[fsm.EditResult](l, all)
 	equal(t, "result", r, fsm.EditResult{Revision: 4, Skipped: []string{"there", "deleted"}})
-	equal(t, "repeated", unchanged[fsm.EditResult](l, all), fsm.EditResult{Revision: 4, Skipped: []string{"there", "deleted"}, Repeated: true})
+	equal(t, "repeat", unchanged[fsm.EditResult](l, all), fsm.EditResult{Revision: 4, Skipped: []string{"there", "deleted"}, Repeated: true})
 	equal(t, "restored", snapshotRecords(t, restored(t, l.state()).State()), snapshotRecords(t, l.state()))
 
 	l.define("deleted")
@@ -125,8 +125,8 @@ func TestEditBatch_Declare_NeverReplacesOrRestores(t *testing.T) {
 	}
 }
 
-// The skipped names are determined before the batch is applied: a deletion in the batch may evict an older remembered
-// deletion.
+// Skipped names are determined before the batch is applied, because a deletion in the batch may evict an older
+// remembered deletion.
 func TestEditBatch_DeclareOfDeletedName_IsSkippedEvenIfBatchDeletesAnother(t *testing.T) {
 	l := newWorkLog(t)
 	settings := l.state().Settings()
@@ -138,7 +138,7 @@ func TestEditBatch_DeclareOfDeletedName_IsSkippedEvenIfBatchDeletesAnother(t *te
 	r := applyOne[fsm.EditResult](l, edits(remove("going", l.state().Revision()), declare(definition("deleted"))))
 	equal(t, "skipped", r.Skipped, []string{"deleted"})
 	if l.state().Definition("deleted") != nil {
-		t.Fatal("the definition exists, but its declaration was skipped")
+		t.Fatal("the skipped declaration created a definition")
 	}
 }
 
@@ -148,9 +148,9 @@ func TestEditBatch_Repeat_ReturnsFirstResult(t *testing.T) {
 	batch.RequestID = "e1"
 	equal(t, "first", applyOne[fsm.EditResult](l, batch), fsm.EditResult{Revision: 1, Definition: l.state().Definition("s")})
 	l.apply(edits(remove("s", 1)))
-	equal(t, "again", unchanged[fsm.EditResult](l, batch), fsm.EditResult{Revision: 1, Repeated: true})
+	equal(t, "repeat", unchanged[fsm.EditResult](l, batch), fsm.EditResult{Revision: 1, Repeated: true})
 	equal(t, "remembered", l.state().EditRequest("e1"), &fsm.Remembered{RequestID: "e1", Revision: 1})
-	equal(t, "empty", unchanged[fsm.EditResult](l, edits()), fsm.EditResult{})
+	equal(t, "empty batch", unchanged[fsm.EditResult](l, edits()), fsm.EditResult{})
 }
 
 func TestEditBatch_Replace_KeepsPause(t *testing.T) {
@@ -160,10 +160,10 @@ func TestEditBatch_Replace_KeepsPause(t *testing.T) {
 	l.apply(edits(replace(definition("s"), 1)))
 	d := l.state().Definition("s")
 	equal(t, "pause", d.Pause, &semaphore.Pause{Reason: "moving", Until: at(99), Author: "ann", Revision: 2})
-	equal(t, "version after a replace with equal fields", d.Version, uint64(3))
+	equal(t, "version after a replace with unchanged fields", d.Version, uint64(3))
 	l.apply(edits(remove("s", 3)))
 	if l.define("s").Pause != nil {
-		t.Fatal("a definition is still paused after it was deleted and re-created")
+		t.Fatal("definition is still paused after being deleted and re-created")
 	}
 }
 
@@ -186,7 +186,7 @@ func TestDelete_LivePermits_CountInNewDefinition(t *testing.T) {
 		t.Fatalf("Release of the old permit: got %+v, want it released", r)
 	}
 	l.grant("s", "b")
-	// A finished firing remains finished under a new definition.
+	// A finished firing stays finished when the semaphore is re-created.
 	if r := unchanged[fsm.GrantResult](l, l.request("s", "c", firing("f", 5))); r.Decision.Reason != semaphore.FiringDone {
 		t.Fatalf("grant for a finished firing: got %+v, want FIRING_DONE", r)
 	}
@@ -201,7 +201,7 @@ func TestDelete_NothingLeft_ForgetsName(t *testing.T) {
 	p := l.grant("s", "a", firing("f", 5))
 	l.apply(edits(remove("s", 2)), fsm.Release{Token: p.Token})
 	if l.state().PermitRevision("s") == 0 || l.state().ClaimCount("s") != 1 {
-		t.Fatal("the name was forgotten even though it has a claim")
+		t.Fatal("a name with a claim was forgotten")
 	}
 	equal(t, "claimed semaphores", collect(l.state().ClaimedSemaphores()), []string{"s"})
 	l.apply(fsm.Forget{Semaphore: "s", Term: l.term, UpTo: at(5)})
@@ -261,8 +261,8 @@ func TestJournal_IsBoundedPerSemaphoreAndInTotal(t *testing.T) {
 	restored(t, l.state())
 }
 
-// A name without permits or journal entries keeps no data. A permit revision that was read before the deletion must
-// not match that of a new definition with the same name.
+// Nothing is kept about a deleted name without permits or journal entries. A permit revision read before the deletion
+// must not match after the name is re-created.
 func TestEdit_NameCreatedAgain_HasNewPermitRevision(t *testing.T) {
 	l := newLog(t)
 	settings := fsm.DefaultSettings()
@@ -272,12 +272,12 @@ func TestEdit_NameCreatedAgain_HasNewPermitRevision(t *testing.T) {
 	seen := l.state().PermitRevision("s")
 	equal(t, "permit revision of a new semaphore", seen, d.CreatedRevision)
 	l.apply(edits(remove("s", d.Version)))
-	equal(t, "permit revision without a semaphore", l.state().PermitRevision("s"), uint64(0))
+	equal(t, "permit revision of a deleted semaphore", l.state().PermitRevision("s"), uint64(0))
 	l.define("s")
 	g := l.request("s", "a")
 	g.ExpectedRevision = &seen
 	if r := unchanged[fsm.GrantResult](l, g); r.Outcome != fsm.GrantRevisionChanged || r.PermitRevision != l.state().Definition("s").CreatedRevision {
 		t.Fatalf("grant with the permit revision of the deleted semaphore: got %+v, want GrantRevisionChanged", r)
 	}
-	equal(t, "after a snapshot", restored(t, l.state()).State().PermitRevision("s"), l.state().PermitRevision("s"))
+	equal(t, "permit revision after a restore", restored(t, l.state()).State().PermitRevision("s"), l.state().PermitRevision("s"))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// TestEnd checks how a permit ends, and what happens to its slot and its firing.
+// TestEnd checks how permits end, and the effect on their slots and firings.
 func TestEnd(t *testing.T) {
 	const cooling = 5 * time.Second
 	for _, tc := range []struct {
@@ -16,11 +16,11 @@ func TestEnd(t *testing.T) {
 		define []func(*semaphore.Definition)
 		before func(l *log)
 		end    func(l *log) fsm.Command
-		state  semaphore.PermitState // 0 if the permit is gone
+		state  semaphore.PermitState // 0 if the permit no longer exists
 		claim  semaphore.ClaimState  // 0 if the firing may be claimed again
 		event  fsm.EventKind
 		note   fsm.EventKind
-		ended  semaphore.End // NotEnded if it is not remembered
+		ended  semaphore.End // NotEnded if no end is remembered
 	}{
 		{
 			name: "release", end: func(*log) fsm.Command { return fsm.Release{Token: 1, At: at(5)} },
@@ -82,7 +82,7 @@ func TestEnd(t *testing.T) {
 			state: semaphore.Held, claim: semaphore.ClaimHeld, event: fsm.HeldEvent, note: fsm.HeldEvent,
 		},
 		{
-			name: "expiry, hold, definition deleted in the meantime", define: []func(*semaphore.Definition){hold, freeOnLoss},
+			name: "expiry, hold, definition deleted", define: []func(*semaphore.Definition){hold, freeOnLoss},
 			before: func(l *log) { l.apply(edits(remove("s", l.state().Definition("s").Version))) },
 			end:    func(l *log) fsm.Command { return fsm.Expire{Token: 1, Term: l.term, At: at(5)} },
 			claim:  semaphore.ClaimSpent, event: fsm.Expired, note: fsm.Expired, ended: semaphore.EndExpired,
@@ -110,7 +110,7 @@ func TestEnd(t *testing.T) {
 			event:  fsm.Cleared, note: fsm.Cleared, ended: semaphore.EndCleared,
 		},
 		{
-			name: "clear, after a late release with a finished job", define: []func(*semaphore.Definition){hold, freeOnLoss},
+			name: "clear, after a late release of a finished job", define: []func(*semaphore.Definition){hold, freeOnLoss},
 			before: func(l *log) { l.apply(fsm.Expire{Token: 1, Term: l.term}, fsm.Release{Token: 1}) },
 			end:    func(*log) fsm.Command { return fsm.Clear{Token: 1, Author: "ann", Reason: "checked", At: at(5)} },
 			claim:  semaphore.ClaimDone, event: fsm.Cleared, note: fsm.Cleared, ended: semaphore.EndCleared,
@@ -133,10 +133,10 @@ func TestEnd(t *testing.T) {
 			now := s.Permit(1)
 			if tc.state == 0 {
 				if now != nil {
-					t.Fatalf("permit after its end = %+v, want nil", now)
+					t.Fatalf("permit after it ended = %+v, want nil", now)
 				}
 				equal(t, "used", s.Used("s"), uint64(0))
-				equal(t, "permit of the event", l.events[0].Permit, original)
+				equal(t, "event permit", l.events[0].Permit, original)
 			} else {
 				want := *original
 				want.State = tc.state
@@ -144,11 +144,11 @@ func TestEnd(t *testing.T) {
 					want.Duration, want.Ended = cooling, tc.ended
 				}
 				equal(t, "permit", now, &want)
-				equal(t, "permit of the event", l.events[0].Permit, now)
+				equal(t, "event permit", l.events[0].Permit, now)
 				equal(t, "used", s.Used("s"), uint64(1))
 			}
 			if held := s.Own("s", identity("a")) != nil; held != (tc.state == semaphore.Held) {
-				t.Fatalf("Own() returned the permit after its end: %v", held)
+				t.Fatalf("Own() returned a permit: %v, want %v", held, !held)
 			}
 
 			claim := s.Claim("s", *newFiring("f", 5))
@@ -214,7 +214,7 @@ func TestRelease_Late_CompletesFiringUnlessClaimedAgain(t *testing.T) {
 		l.grant("s", "a", firing("f", 5))
 		l.apply(fsm.Expire{Token: 1, Term: l.term, Cooling: cooling})
 	}
-	t.Run("spent", func(t *testing.T) {
+	t.Run("firing spent", func(t *testing.T) {
 		l := newLevel2Log(t)
 		l.define("s")
 		lose(l, 0)
@@ -242,7 +242,7 @@ func TestRelease_Late_CompletesFiringUnlessClaimedAgain(t *testing.T) {
 			t.Fatalf("claim after cooling = %+v, want done", c)
 		}
 	})
-	t.Run("claimed since", func(t *testing.T) {
+	t.Run("claimed again", func(t *testing.T) {
 		l := newLog(t)
 		l.define("s", freeOnLoss)
 		lose(l, 0)
@@ -254,8 +254,8 @@ func TestRelease_Late_CompletesFiringUnlessClaimedAgain(t *testing.T) {
 	})
 }
 
-// A proposal can be appended in a later term than the one in which it was made. By then a new leader has given the
-// holder its full duration again.
+// A proposal may be appended in a later term than it was made in. By then, the new leader has restarted the permit's
+// full duration.
 func TestExpire_AppendedInLaterTerm_IsIgnored(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(2))
@@ -273,7 +273,7 @@ func TestExpire_AppendedInLaterTerm_IsIgnored(t *testing.T) {
 		}
 	}
 	if r := unchanged[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: made, UpTo: at(9)}); r.Applied {
-		t.Fatal("a Forget from an earlier term was applied")
+		t.Fatal("Forget from an earlier term was applied")
 	}
 	for _, cmd := range []fsm.Command{fsm.Expire{Token: p.Token, Term: l.term}, fsm.EndCooling{Token: q.Token, Term: l.term}} {
 		if r := applyOne[fsm.PermitResult](l, cmd); !r.Applied {
@@ -282,7 +282,7 @@ func TestExpire_AppendedInLaterTerm_IsIgnored(t *testing.T) {
 	}
 }
 
-// A timer may fire for a permit that is not, or no longer, in the expected state.
+// A timer may fire after its permit has changed state.
 func TestEnd_UnexpectedState_ChangesNothing(t *testing.T) {
 	l := newLog(t)
 	l.define("s", hold, permits(3))
@@ -312,7 +312,7 @@ func TestCooling_BelongsToNoIdentityAndEndsOnce(t *testing.T) {
 	l.apply(fsm.Release{Token: p.Token, Cooling: time.Second})
 	again := l.grant("s", "a", requestID("r2"))
 	if again.Token == p.Token {
-		t.Fatal("the holder of a cooling permit got the same permit again")
+		t.Fatal("grant returned the cooling permit")
 	}
 	before := collect(l.state().Journal("", 0))
 	r := applyOne[fsm.PermitResult](l, fsm.EndCooling{Token: p.Token, Term: l.term})
@@ -353,8 +353,8 @@ func TestCancel(t *testing.T) {
 	unchanged[fsm.InvalidResult](l, cancel("a", ""))
 	unchanged[fsm.InvalidResult](l, fsm.Cancel{Identity: identity("a"), RequestID: "r9"})
 
-	// A permit held for an operator has no holder that could release it. Clearing it is a more specific outcome than
-	// cancelling its request.
+	// A permit held for an operator stays held when its request is cancelled. Clearing it then replaces the remembered
+	// outcome.
 	h := l.grant("s", "c", requestID("r1"))
 	l.apply(fsm.Expire{Token: h.Token, Term: l.term})
 	if r := applyOne[fsm.CancelResult](l, cancel("c", "r1")); r.ReturnedPermit != nil || r.Ended != nil {
@@ -387,7 +387,7 @@ func TestRequests_OverLimit_ForgetsOldest(t *testing.T) {
 	settings.RememberedRequests = 1
 	l.apply(fsm.Configure{Settings: settings})
 	if s := l.state(); s.Request("s", identity("a"), "r2") != nil || s.Request("s", identity("a"), "r3") == nil {
-		t.Fatal("the lowered limit did not apply immediately")
+		t.Fatal("the lowered limit was not applied immediately")
 	}
 	equal(t, "restored", snapshotRecords(t, restored(t, l.state()).State()), snapshotRecords(t, l.state()))
 }

@@ -27,7 +27,7 @@ func (l *log) forget(name string, lowerTo time.Time, firings ...*semaphore.Firin
 	return c
 }
 
-// undoForget returns an undo of the last change to the remembered firings, as the leader would plan it.
+// undoForget returns the Undo that the leader would propose for the last change to the remembered firings.
 func (l *log) undoForget(name string) fsm.Undo {
 	for e := range l.state().JournalBackward(name, 0) {
 		f := e.Details().Firings
@@ -70,7 +70,7 @@ func TestForgetFirings_WrongFutureFirings_LetsCurrentFiringsRun(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("s")
 	l.poison("s")
-	equal(t, "a firing that is due now", l.denialReason("s", "b", newFiring("f", 95)), semaphore.FiringForgotten)
+	equal(t, "current firing", l.denialReason("s", "b", newFiring("f", 95)), semaphore.FiringForgotten)
 	claims := collect(l.state().Claims("s"))
 
 	r := applyOne[fsm.FiringsResult](l, l.forget("s", at(90), newFiring("f", 9000), newFiring("f", 9100)))
@@ -81,20 +81,20 @@ func TestForgetFirings_WrongFutureFirings_LetsCurrentFiringsRun(t *testing.T) {
 	if len(e) != 1 || e[0].Kind != fsm.FiringsForgotten || e[0].Author != "ann" {
 		t.Fatalf("journal = %+v, want one FiringsForgotten by ann", e)
 	}
-	equal(t, "journal entry for the undo", e[0].Details().Firings, change)
-	equal(t, "remembered", l.dueSeconds("s"), []int(nil))
+	equal(t, "firings in the journal entry", e[0].Details().Firings, change)
+	equal(t, "remembered firings", l.dueSeconds("s"), []int(nil))
 	equal(t, "low-water mark", l.state().LowWater("s"), at(90))
-	equal(t, "a firing that is due now", l.denialReason("s", "b", newFiring("f", 95)), semaphore.Reason(0))
-	equal(t, "a firing before the mark", l.denialReason("s", "b", newFiring("f", 90)), semaphore.FiringForgotten)
+	equal(t, "current firing", l.denialReason("s", "b", newFiring("f", 95)), semaphore.Reason(0))
+	equal(t, "firing at the mark", l.denialReason("s", "b", newFiring("f", 90)), semaphore.FiringForgotten)
 
 	l.apply(l.undoForget("s"))
-	equal(t, "events of the undo", kinds(l.events), []fsm.EventKind{fsm.FiringsRemembered})
+	equal(t, "events after the undo", kinds(l.events), []fsm.EventKind{fsm.FiringsRemembered})
 	equal(t, "claims after the undo", collect(l.state().Claims("s")), claims)
 	equal(t, "mark after the undo", l.state().LowWater("s"), at(8000))
 	l.apply(l.undoForget("s"))
-	equal(t, "remembered after the undo was undone", l.dueSeconds("s"), []int(nil))
-	equal(t, "mark after the undo was undone", l.state().LowWater("s"), at(90))
-	equal(t, "snapshot of a restored machine", snapshot(t, restored(t, l.state()).State()), snapshot(t, l.state()))
+	equal(t, "remembered firings after the second undo", l.dueSeconds("s"), []int(nil))
+	equal(t, "mark after the second undo", l.state().LowWater("s"), at(90))
+	equal(t, "snapshot after a restore", snapshot(t, restored(t, l.state()).State()), snapshot(t, l.state()))
 }
 
 func TestForgetFirings_Repeat_ReturnsFirstResult(t *testing.T) {
@@ -103,18 +103,18 @@ func TestForgetFirings_Repeat_ReturnsFirstResult(t *testing.T) {
 	l.poison("s")
 	cmd := l.forget("s", at(90), newFiring("f", 9000))
 	first := applyOne[fsm.FiringsResult](l, cmd)
-	l.apply(fsm.Release{Token: l.grant("s", "b", firing("f", 9000)).Token}) // a retry must not forget this one
+	l.apply(fsm.Release{Token: l.grant("s", "b", firing("f", 9000)).Token}) // a retry must not forget this claim
 	first.Repeated = true
 	equal(t, "repeat", unchanged[fsm.FiringsResult](l, cmd), first)
 
 	nothing := l.forget("s", at(95))
 	nothing.RequestID = "nothing"
-	equal(t, "nothing", applyOne[fsm.FiringsResult](l, nothing), fsm.FiringsResult{})
-	equal(t, "nothing again", unchanged[fsm.FiringsResult](l, nothing), fsm.FiringsResult{Repeated: true})
-	equal(t, "snapshot of a restored machine", snapshot(t, restored(t, l.state()).State()), snapshot(t, l.state()))
+	equal(t, "no-op", applyOne[fsm.FiringsResult](l, nothing), fsm.FiringsResult{})
+	equal(t, "repeated no-op", unchanged[fsm.FiringsResult](l, nothing), fsm.FiringsResult{Repeated: true})
+	equal(t, "snapshot after a restore", snapshot(t, restored(t, l.state()).State()), snapshot(t, l.state()))
 	cmd.RequestHash++
 	if used := unchanged[fsm.InvalidResult](l, cmd).UsedBy; used == nil || used.Edit != fsm.EditForgetFirings {
-		t.Errorf("another request with the same id: Used = %+v", used)
+		t.Errorf("different request with the same id: UsedBy = %+v, want ForgetFirings", used)
 	}
 }
 
@@ -144,7 +144,7 @@ func TestForgetFirings_Unexpected_ForgetsNothing(t *testing.T) {
 	unchanged[fsm.InvalidResult](l, l.forget("", at(90)))
 }
 
-// The holder of a cooling permit may still be running, and its claim is held until the slot is free.
+// The job of a cooling permit may still be running, so its firing stays claimed until the permit has cooled.
 func TestForgetFirings_CoolingPermit_IsRefused(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("s", freeOnLoss)
@@ -178,7 +178,7 @@ func TestUndo_UnexpectedFirings_IsConflict(t *testing.T) {
 	}
 }
 
-// Any accepted undo leads to a state that can be restored.
+// Accepted undos must leave a state that Restore accepts.
 func TestUndo_ImpossibleFirings_IsRefused(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("s", permits(3))
@@ -209,11 +209,11 @@ func TestUndo_ImpossibleFirings_IsRefused(t *testing.T) {
 	}
 	l.tb = t
 	if r := applyOne[fsm.UndoResult](l, good); r.Conflict != nil {
-		t.Errorf("the valid undo: got %+v", r)
+		t.Errorf("valid undo: got %+v", r)
 	}
 }
 
-// If a deleted name has no other data, nothing remains of it.
+// The remaining data of a deleted semaphore is dropped with its last firing.
 func TestForgetFirings_DeletedName_LeavesNothing(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	d := l.define("s")
@@ -223,7 +223,7 @@ func TestForgetFirings_DeletedName_LeavesNothing(t *testing.T) {
 	l.apply(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Delete, Name: "s", ExpectedVersion: d.Version}}}, fsm.Configure{Settings: settings})
 	applyOne[fsm.FiringsResult](l, l.forget("s", at(90), newFiring("f", 9000), newFiring("f", 9100)))
 	equal(t, "names", collect(l.state().Names()), []string(nil))
-	equal(t, "snapshot of a restored machine", snapshot(t, restored(t, l.state()).State()), snapshot(t, l.state()))
+	equal(t, "snapshot after a restore", snapshot(t, restored(t, l.state()).State()), snapshot(t, l.state()))
 }
 
 func TestRestore_InconsistentForgottenFirings_IsRefused(t *testing.T) {
@@ -267,5 +267,5 @@ func TestClaimsBackward_PagesFromNewest(t *testing.T) {
 	for c := range l.state().ClaimsBackward("s", newFiring("f", 20)) {
 		rest = append(rest, c.Firing)
 	}
-	equal(t, "after one firing", rest, all[2:])
+	equal(t, "claims after f at 20", rest, all[2:])
 }

@@ -31,7 +31,7 @@ func TestGrant_FreeSlot_ReturnsPermitWithNextTokenAndRevision(t *testing.T) {
 	})
 }
 
-// A refused grant changes nothing, and its result contains the reason.
+// A refused grant changes nothing, and its result reports the reason.
 func TestGrant_Refused_ChangesNothing(t *testing.T) {
 	revision := func(n uint64) func(*fsm.Grant) { return func(g *fsm.Grant) { g.ExpectedRevision = &n } }
 	version := func(n uint64) func(*fsm.Grant) { return func(g *fsm.Grant) { g.DefinitionVersion = n } }
@@ -54,25 +54,25 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			outcome: fsm.GrantDenied, reason: semaphore.NoSuchSemaphore,
 		},
 		{
-			name:    "another version of the definition",
+			name:    "wrong definition version",
 			arrange: func(*log) {},
 			grant:   []func(*fsm.Grant){version(7)},
 			outcome: fsm.GrantChanged,
 		},
 		{
-			name:    "another set of cordons",
+			name:    "wrong cordon revision",
 			arrange: func(*log) {},
 			grant:   []func(*fsm.Grant){cordons(7)},
 			outcome: fsm.GrantChanged,
 		},
 		{
-			name:    "permit revision is not the expected one",
+			name:    "stale permit revision",
 			arrange: func(l *log) { l.grant("s", "b") },
 			grant:   []func(*fsm.Grant){revision(1)},
 			outcome: fsm.GrantRevisionChanged,
 		},
 		{
-			name:    "stale permit revision and stale version, permit revision is reported",
+			name:    "stale permit revision and wrong definition version",
 			arrange: func(l *log) { l.grant("s", "b") },
 			grant:   []func(*fsm.Grant){revision(1), version(7)},
 			outcome: fsm.GrantRevisionChanged,
@@ -83,7 +83,7 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			outcome: fsm.GrantDenied, reason: semaphore.NoFreePermit,
 		},
 		{
-			name:    "weight above the free permits",
+			name:    "weight above free permits",
 			arrange: func(l *log) { l.grant("s", "b") },
 			grant:   []func(*fsm.Grant){weight(2)},
 			outcome: fsm.GrantDenied, reason: semaphore.NoFreePermit,
@@ -135,7 +135,7 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			outcome: fsm.GrantDenied, reason: semaphore.HeldForOperator,
 		},
 		{
-			name: "retry of the request that got the permit, stale expectations",
+			name: "retry of a granted request, stale expectations",
 			arrange: func(l *log) {
 				l.grant("s", "a", requestID("r1"))
 				l.apply(fsm.SetCordon{ID: "c"})
@@ -145,7 +145,7 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			outcome: fsm.GrantHeld,
 		},
 		{
-			name: "retry of the request that got the permit, while paused with stop",
+			name: "retry of a granted request, paused with stop",
 			arrange: func(l *log) {
 				l.grant("s", "a", requestID("r1"))
 				l.apply(fsm.Pause{Names: []string{"s"}, Stop: true})
@@ -154,13 +154,13 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			outcome: fsm.GrantDenied, reason: semaphore.Paused, stop: semaphore.StopPaused,
 		},
 		{
-			name:    "another request of a holder, stale version",
+			name:    "another request by the holder, stale permit revision",
 			arrange: func(l *log) { l.grant("s", "a", requestID("r1")) },
 			grant:   []func(*fsm.Grant){requestID("r2"), revision(0)},
 			outcome: fsm.GrantRevisionChanged,
 		},
 		{
-			name:    "two requests without a request id",
+			name:    "holder without a request id, stale permit revision",
 			arrange: func(l *log) { l.grant("s", "a") },
 			grant:   []func(*fsm.Grant){revision(0)},
 			outcome: fsm.GrantRevisionChanged,
@@ -172,7 +172,7 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			outcome: fsm.GrantRequestEnded,
 		},
 		{
-			name:    "request has ended, stale version",
+			name:    "request has ended, stale expectations",
 			arrange: func(l *log) { ended(l); l.apply(edits(remove("s", 1))) },
 			grant:   []func(*fsm.Grant){requestID("r1"), revision(99), version(99), weight(9)},
 			outcome: fsm.GrantRequestEnded,
@@ -214,7 +214,7 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			outcome: fsm.GrantDenied, reason: semaphore.FiringForgotten,
 		},
 		{
-			name: "a cooling permit occupies its slot",
+			name: "slot is cooling",
 			arrange: func(l *log) {
 				p := l.grant("s", "b", weight(2))
 				l.apply(fsm.Release{Token: p.Token, Cooling: time.Second})
@@ -239,7 +239,7 @@ func TestGrant_Refused_ChangesNothing(t *testing.T) {
 			case fsm.GrantRequestEnded:
 				equal(t, "ended", r.Ended, l.state().Request("s", identity("a"), "r1"))
 				if r.Ended == nil {
-					t.Fatal("grant: the result does not report how the request ended")
+					t.Fatal("grant: result has no ended request")
 				}
 			}
 		})
@@ -257,7 +257,7 @@ func TestGrant_Malformed_IsInvalid(t *testing.T) {
 	}
 }
 
-// Each command of an entry sees the effects of those before it.
+// Each command in an entry sees the effects of the commands before it.
 func TestGrant_TwoInOneEntryForOneSlot_OneIsGranted(t *testing.T) {
 	l := newLog(t)
 	l.define("s")
@@ -270,8 +270,8 @@ func TestGrant_TwoInOneEntryForOneSlot_OneIsGranted(t *testing.T) {
 	}
 }
 
-// An acquire proposal may be appended even if the proposer never learns about it. A retry must find the same permit,
-// and must not get another permit after that one has ended.
+// A proposal may be committed even if the proposer never gets its result. A retry must return the same permit, and must
+// not be granted a new permit after that permit has ended.
 func TestGrant_ReplayAfterUnknownOutcome_NeverGrantsTwice(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(5))
@@ -309,14 +309,14 @@ func TestExtend(t *testing.T) {
 	}
 	for _, made := range []uint64{0, l.term - 1, l.term + 1} {
 		if r := unchanged[fsm.PermitResult](l, fsm.Extend{Token: p.Token, Duration: time.Second, Term: made}); r.Applied {
-			t.Fatalf("Extend to a shorter duration, made in term %d: got %+v", made, r)
+			t.Fatalf("Extend to a shorter duration, proposed in term %d: got %+v", made, r)
 		}
 	}
 	if r := applyOne[fsm.PermitResult](l, fsm.Extend{Token: p.Token, Duration: time.Second, Term: l.term}); !r.Applied || r.Permit.Duration != time.Second {
 		t.Fatalf("Extend to a shorter duration: got %+v", r)
 	}
 	if r := applyOne[fsm.PermitResult](l, fsm.Extend{Token: p.Token, Duration: 2 * time.Second, Term: l.term - 1}); !r.Applied {
-		t.Fatalf("Extend to a longer duration, made in an earlier term: got %+v", r)
+		t.Fatalf("Extend to a longer duration, proposed in an earlier term: got %+v", r)
 	}
 	if r := unchanged[fsm.PermitResult](l, fsm.Extend{Token: 99, Duration: time.Second}); r.Applied || r.Permit != nil {
 		t.Fatalf("Extend of an unknown token: got %+v", r)

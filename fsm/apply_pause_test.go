@@ -60,7 +60,7 @@ func TestPauseAndResume_UnmetExpectation_ChangesNothing(t *testing.T) {
 	l.apply(fsm.Resume{Names: []string{"b"}})
 	refused(fsm.ConflictPause, seen)
 	if r := applyOne[fsm.RevisionResult](l, fsm.Resume{Names: names, Expected: expected()}); !r.Applied {
-		t.Errorf("Resume whose expectations are met: got %+v", r)
+		t.Errorf("Resume with the expected state: got %+v", r)
 	}
 
 	seen = expected()
@@ -78,7 +78,7 @@ func TestResume(t *testing.T) {
 	l.apply(fsm.Pause{Names: []string{"a", "b"}, Until: at(60)}) // revision 3
 	l.apply(fsm.Pause{Names: []string{"b"}, Reason: "longer", Until: at(90)})
 
-	// The timer of the first pause has no effect in another term, or on semaphores that were paused again.
+	// The first pause's timer has no effect in another term, or on semaphores that were paused again.
 	timer := fsm.Resume{Names: []string{"a", "b", "none"}, Term: l.term, Revision: 3, Reason: "over"}
 	late := timer
 	late.Term--
@@ -89,7 +89,7 @@ func TestResume(t *testing.T) {
 		t.Fatalf("Resume by the timer: got %+v, want it applied", r)
 	}
 	if s := l.state(); s.Definition("a").Pause != nil || s.Definition("b").Pause == nil {
-		t.Fatal("the timer ended a later pause, or did not end its own")
+		t.Fatal("the timer did not end the pause of a, or ended the later pause of b")
 	}
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.ResumedEvent})
 	if r := unchanged[fsm.RevisionResult](l, timer); r.Applied {
@@ -109,7 +109,7 @@ func TestCordons(t *testing.T) {
 	l.apply(fsm.SetCordon{ID: "a", AcquirerPattern: "app1"})
 	before := l.state()
 	l.apply(fsm.SetCordon{ID: "z", GroupPattern: "dr-site"})
-	equal(t, "cordons of the older state", before.Cordons()[1].GroupPattern, "dr-.*")
+	equal(t, "cordons in the old state", before.Cordons()[1].GroupPattern, "dr-.*")
 	s := l.state()
 	equal(t, "cordons", s.Cordons(), []*fsm.Cordon{
 		{ID: "a", AcquirerPattern: "app1", Revision: 3}, {ID: "z", GroupPattern: "dr-site", Revision: 4},
@@ -130,11 +130,11 @@ func TestCordons(t *testing.T) {
 	if r := applyOne[fsm.RevisionResult](l, fsm.Uncordon{ID: "a", Author: "ann"}); !r.Applied || len(l.state().Cordons()) != 0 {
 		t.Fatalf("Uncordon by an operator: got %+v, want no cordon left", r)
 	}
-	equal(t, "cordons of the older state", len(s.Cordons()), 2)
+	equal(t, "cordons in the old state", len(s.Cordons()), 2)
 	unchanged[fsm.InvalidResult](l, fsm.SetCordon{GroupPattern: "x"})
 }
 
-// The journal shows each pause and cordon with its end time and author, even after it has ended.
+// The journal shows every pause and cordon with its end time and author, even after it has ended.
 func TestJournal_HoldsCompleteCordonsAndPauses(t *testing.T) {
 	l := newLog(t)
 	l.define("s")
@@ -189,7 +189,7 @@ func TestForget(t *testing.T) {
 	equal(t, "low water", l.state().LowWater("s"), at(20))
 
 	if r := unchanged[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, UpTo: at(19)}); r.Applied {
-		t.Fatal("a Forget with a lower mark was applied")
+		t.Fatal("Forget with a lower mark was applied")
 	}
 	if r := unchanged[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, Names: []string{"named"}}); r.Applied {
 		t.Fatal("a held claim was forgotten")
@@ -197,7 +197,7 @@ func TestForget(t *testing.T) {
 	applyOne[fsm.RevisionResult](l, fsm.Forget{Semaphore: "s", Term: l.term, Names: []string{"n2"}})
 	equal(t, "low water", l.state().LowWater("s"), at(20))
 	if r := unchanged[fsm.RevisionResult](l, fsm.Forget{Semaphore: "none", Term: l.term, UpTo: at(20)}); r.Applied {
-		t.Fatal("a Forget of an unknown semaphore was applied")
+		t.Fatal("Forget of an unknown semaphore was applied")
 	}
 	// Firings forgotten by due time are refused. Firings forgotten individually may run again.
 	if r := unchanged[fsm.GrantResult](l, l.request("s", "x", firing("d1", 10))); r.Decision.Reason != semaphore.FiringForgotten {
@@ -207,8 +207,7 @@ func TestForget(t *testing.T) {
 	restored(t, l.state())
 }
 
-// Firings due far in the future are forgotten individually. Raising the mark to them would refuse every firing due
-// before them.
+// Firings due far in the future are forgotten individually. Raising the mark that far would refuse all earlier firings.
 func TestForget_IndividualFirings_DoesNotRaiseMark(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})
@@ -231,7 +230,7 @@ func TestConfigure(t *testing.T) {
 	l := newLog(t)
 	settings := fsm.DefaultSettings()
 	if r := unchanged[fsm.RevisionResult](l, fsm.Configure{Settings: settings}); r.Applied {
-		t.Fatal("a Configure with the same settings was applied")
+		t.Fatal("Configure with the same settings was applied")
 	}
 	settings.MaxDuration = 3 * time.Hour
 	r := applyOne[fsm.RevisionResult](l, fsm.Configure{Settings: settings, Author: "ann"})
@@ -264,7 +263,7 @@ func TestRetireMember(t *testing.T) {
 	}
 	unchanged[fsm.InvalidResult](l, fsm.RetireMember{})
 	if s := l.state(); !s.Retired("gk1") || !s.Retired("gk2") || s.Retired("gk3") {
-		t.Fatal("Retired: want gk1 and gk2 only")
+		t.Fatal("want only gk1 and gk2 retired")
 	}
 }
 
@@ -286,16 +285,16 @@ func TestPause_Keep_LeavesExistingPauses(t *testing.T) {
 	first := l.apply(fsm.Pause{Names: []string{"a"}, Reason: "first", Until: at(600)})
 	both := fsm.Pause{Names: []string{"a", "b"}, Reason: "second", Keep: true, RequestID: "r"}
 	second := fsm.RevisionResult{Applied: true, Revision: l.state().Revision() + 1, Names: []string{"b"}}
-	equal(t, "the pause", l.apply(both), []fsm.Result{second})
+	equal(t, "result", l.apply(both), []fsm.Result{second})
 	if p := l.state().Definition("a").Pause; p.Reason != "first" || p.Revision != first[0].(fsm.RevisionResult).Revision {
-		t.Errorf("the pause of a = %+v, want the first one", p)
+		t.Errorf("pause of a = %+v, want the first pause", p)
 	}
 	both.RequestID = "none left"
 	equal(t, "nothing to pause", l.apply(both), []fsm.Result{fsm.RevisionResult{}})
 	l.apply(fsm.Resume{Names: []string{"a", "b"}})
-	equal(t, "repeated", l.apply(both), []fsm.Result{fsm.RevisionResult{Repeated: true}})
+	equal(t, "repeat", l.apply(both), []fsm.Result{fsm.RevisionResult{Repeated: true}})
 	if l.state().Definition("a").Pause != nil {
-		t.Error("a retry of Pause paused a semaphore that had been resumed in between")
+		t.Error("a retry of Pause paused a semaphore that had since been resumed")
 	}
-	restored(t, l.state()) // the state can be restored
+	restored(t, l.state())
 }

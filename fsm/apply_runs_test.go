@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// claimStates lists the firings of a semaphore with the states of their claims.
+// claimStates formats the claims of a semaphore, such as "f: open after 1".
 func (l *log) claimStates(name string) string {
 	var all []string
 	for c := range l.state().Claims(name) {
@@ -28,7 +28,7 @@ func TestRelease_EveryJobOutcome_EndsFiring(t *testing.T) {
 	}
 }
 
-// Below feature level 4, servers have neither attempts nor the claim states that level 4 added, and all members must
+// Servers below feature level 4 do not count attempts and lack the claim states added in level 4, and all members must
 // store the same state.
 func TestEnds_BelowFeatureLevel4_AreUnchanged(t *testing.T) {
 	l := newLog(t)
@@ -38,7 +38,7 @@ func TestEnds_BelowFeatureLevel4_AreUnchanged(t *testing.T) {
 	l.apply(fsm.Release{Token: l.grant("spent", "a", firing("f", 10)).Token, Job: semaphore.JobCutShort})
 	l.apply(fsm.Expire{Token: l.grant("free", "a", firing("f", 10)).Token, Term: l.term})
 	if got := l.claimStates("spent") + l.claimStates("free"); got != "f: spent after 0" {
-		t.Errorf("claims below feature level 4: got %s, want the lost one forgotten and the cut-short one spent", got)
+		t.Errorf("claims below feature level 4: got %s, want f: spent after 0", got)
 	}
 }
 
@@ -77,7 +77,7 @@ func TestAttempts_LoweredLimit_StopsOpenFiring(t *testing.T) {
 	l.grant("s", "b", firing("f", 10))
 }
 
-// A lost firing may be claimed again once its slot is free. The number of attempts is checked when it is lost.
+// A lost firing can be claimed again once its permit has cooled, unless that was its last attempt.
 func TestLostFiring_AfterCooling_IsOpen(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
@@ -86,7 +86,7 @@ func TestLostFiring_AfterCooling_IsOpen(t *testing.T) {
 		p := l.grant("s", "a", firing("f", 10))
 		l.apply(fsm.Expire{Token: p.Token, Term: l.term, Cooling: 5})
 		if got := l.claimStates("s"); attempt == 0 && got != "f: claimed after 1" {
-			t.Errorf("claims while the slot cools: got %s, want claimed after 1 attempt", got)
+			t.Errorf("claims during cooling: got %s, want claimed after 1 attempt", got)
 		}
 		l.apply(fsm.EndCooling{Token: p.Token, Term: l.term})
 		if got := l.claimStates("s"); got != want {
@@ -105,17 +105,17 @@ func TestRelease_Late_StillRecordsJobEnd(t *testing.T) {
 	l.m.Subscribe(func(a fsm.Applied) { events = append(events, a.Events...) })
 	l.apply(fsm.Release{Token: lost.Token, Job: semaphore.JobFailed, Failure: "no space"})
 	if got := l.claimStates("s"); got != "f: failed after 1 no space" {
-		t.Errorf("claims after a late report of a failure: got %s", got)
+		t.Errorf("claims after a late failure: got %s", got)
 	}
 	if len(events) != 1 || events[0].Kind != fsm.ClaimsChanged || events[0].Semaphore != "s" {
-		t.Errorf("events of a late report = %+v, want one ClaimsChanged", events)
+		t.Errorf("events after a late failure = %+v, want one ClaimsChanged", events)
 	}
 	// Only the first report counts.
 	l.apply(fsm.Release{Token: lost.Token})
 	if got := l.claimStates("s"); got != "f: failed after 1 no space" {
 		t.Errorf("claims after a second late report: got %s, want the first report", got)
 	}
-	// A report about a claim that another holder has taken over in the meantime is ignored.
+	// A late report is ignored if the firing has since been claimed again.
 	lost = l.grant("s", "a", firing("g", 10))
 	l.apply(fsm.Expire{Token: lost.Token, Term: l.term})
 	l.grant("s", "b", firing("g", 10))
@@ -142,12 +142,12 @@ func TestTakeOver_Allowed_StopsHolderAndFreesNothing(t *testing.T) {
 	unchanged[fsm.PermitResult](l, takeOver(p))
 	unchanged[fsm.PermitResult](l, takeOver(l.grant("no", "a")))
 	unchanged[fsm.PermitResult](l, fsm.TakeOver{Token: 99})
-	// The firing is open even though firing_on_loss is spent, because that is the purpose of a takeover.
+	// A takeover reopens the firing even if firing_on_loss is spent.
 	l.apply(fsm.Expire{Token: p.Token, Term: l.term})
 	if again := l.grant("s", "b", firing("f", 10)); l.state().Claim("s", *newFiring("f", 10)).Attempts != 2 || again.Stop != semaphore.NotStopping {
 		t.Errorf("grant after the takeover: got %+v, claims %s", again, l.claimStates("s"))
 	}
-	// A takeover ends the drain of a revoke. After a revoke without a drain, a takeover has no effect.
+	// A takeover ends a revoke's drain.
 	q := l.grant("no", "c")
 	l.apply(l.replace("no", permits(2), func(d *semaphore.Definition) { d.Takeover = true }))
 	l.apply(fsm.Revoke{Token: q.Token, Drain: 9})

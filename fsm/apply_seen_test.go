@@ -28,10 +28,10 @@ func TestSight_KeepsNewestAndConsumesNoRevision(t *testing.T) {
 	unchanged[fsm.RevisionResult](l, fsm.Sight{Term: l.term - 1, Sightings: []fsm.Sighting{seen("g", "b", 9)}})
 	applyOne[fsm.RevisionResult](l, fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "b", 9)}})
 	if s, ok := l.state().Sighting("g", "b"); !ok || s != seen("g", "b", 9) {
-		t.Errorf("Sighting() = %+v, %v, want the newest", s, ok)
+		t.Errorf("Sighting() = %+v, %v, want the newest sighting", s, ok)
 	}
 	if s, _ := before.Sighting("g", "b"); s != seen("g", "b", 5) {
-		t.Errorf("Sighting() of the older state = %+v, want it unchanged", s)
+		t.Errorf("Sighting() in the old state = %+v, want it unchanged", s)
 	}
 	if s, ok := l.state().Sighting("g", "c"); ok {
 		t.Errorf("Sighting() of an unseen caller = %+v, want none", s)
@@ -60,8 +60,8 @@ func TestSight_OverLimit_DropsLeastRecentlySeen(t *testing.T) {
 		c.Sightings = append(c.Sightings, seen("g", fmt.Sprintf("a%06d", i), 100+i%7))
 	}
 	l.apply(c)
-	// Among callers last seen at the same time, the first by name is dropped first. A new sighting that is older than
-	// all others is dropped immediately.
+	// Callers last seen at the same time are dropped in order of their names. A new sighting older than all others is
+	// dropped immediately.
 	l.apply(fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "a000000", 300), seen("g", "new1", 200), seen("g", "new2", 200), seen("g", "late", 1)}})
 	equal(t, "count", l.state().SightingCount(), fsm.MaxSightings)
 	for acquirer, want := range map[string]bool{"a000000": true, "a000007": false, "a000014": false, "a000021": true, "a000001": true, "new1": true, "new2": true, "late": false} {
@@ -72,7 +72,7 @@ func TestSight_OverLimit_DropsLeastRecentlySeen(t *testing.T) {
 	equal(t, "restored", collect(restored(t, l.state()).State().Sightings()), collect(l.state().Sightings()))
 }
 
-// Permits of a caller with a sighting share the strings of the sighting, even after the caller has been seen again.
+// Permits share strings with the caller's sighting, even after the caller is seen again.
 func TestGrant_SharesStringsWithSighting(t *testing.T) {
 	l := newLevel2Log(t)
 	l.define("export", permits(3))
@@ -91,10 +91,10 @@ func TestGrant_SharesStringsWithSighting(t *testing.T) {
 	observe(2)
 	second := acquire("3")
 	if !same(first.Identity.Group, second.Identity.Group) || !same(first.Identity.Acquirer, second.Identity.Acquirer) {
-		t.Error("two permits of one caller do not share strings")
+		t.Error("two permits of the same caller do not share strings")
 	}
 	if same(unshared.Identity.Acquirer, first.Identity.Acquirer) {
-		t.Error("the test proves nothing: a permit granted before the sighting also shares strings")
+		t.Error("permit granted before the sighting shares strings with a later permit")
 	}
 }
 

@@ -13,7 +13,7 @@ func TestSubmit_InChunks_IsVisibleOnlyWhenComplete(t *testing.T) {
 	l := newWorkLog(t)
 	j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Digest = "" })
 	if l.state().Work("s").Waiting != 0 || j.State != work.Receiving {
-		t.Fatalf("incomplete submission: job = %+v, want it receiving and no task waiting", j)
+		t.Fatalf("incomplete submission: job = %+v, want state receiving and no waiting tasks", j)
 	}
 	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitTasks{Job: j.Number, Offset: 2, Tasks: tasks("b")}); r.Outcome != fsm.SubmitLost {
 		t.Fatalf("chunk after a gap: got %+v, want SubmitLost", r)
@@ -66,8 +66,7 @@ func TestSubmit_AboveLimit_ReportsLimit(t *testing.T) {
 	}
 }
 
-// A submission with the id of a finished job returns that job, regardless of the states of its tasks. No task runs
-// again.
+// Submitting the id of a finished job returns that job and runs no task again, whatever the outcome of its tasks.
 func TestSubmit_FinishedJob_IsNotRunAgain(t *testing.T) {
 	l := newWorkLog(t)
 	for id, end := range map[string]func(token, job uint64) fsm.Command{
@@ -104,7 +103,7 @@ func TestSubmit_LimitReachedMidway_RefusesOnlyThatChunk(t *testing.T) {
 			t.Fatalf("SubmitTasks above %s: got %+v, want SubmitLimit", limit, r)
 		}
 	}
-	// The space reserved by the unfinished submission is available to the next submission with the same id.
+	// A new submission with the same id can use the space reserved by the unfinished one.
 	if r := applyOne[fsm.SubmitResult](l, fsm.SubmitJob{Spec: l.job("j").Spec, Tasks: tasks("a"), Digest: digest()}); r.Outcome != fsm.SubmitAccepted {
 		t.Fatalf("submission after the refusal: got %+v, want SubmitAccepted", r)
 	}

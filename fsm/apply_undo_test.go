@@ -36,7 +36,7 @@ func TestUndo_ReplacedPause_IsRestored(t *testing.T) {
 	l.apply(fsm.Pause{Names: []string{"a", "b"}, Reason: "lunch", Author: "bob"})
 	second := l.state().Revision()
 	entries := collect(l.state().Journal("a", second))
-	equal(t, "pause replaced by the second one", entries[0].Details().PauseBefore, first)
+	equal(t, "replaced pause", entries[0].Details().PauseBefore, first)
 
 	restore := *first
 	restore.Change = first.Revision
@@ -50,22 +50,22 @@ func TestUndo_ReplacedPause_IsRestored(t *testing.T) {
 	want.Revision = second + 1
 	equal(t, "pause of a", l.state().Definition("a").Pause, &want)
 	if l.state().Definition("b").Pause != nil {
-		t.Error("b is still paused, but was not paused before the change")
+		t.Error("b is still paused, want its pause undone")
 	}
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.PausedEvent, fsm.ResumedEvent})
 	for _, name := range []string{"a", "b"} {
 		e := collect(l.state().Journal(name, second+1))
 		if len(e) != 1 || e[0].Details().Undoes != second || e[0].Author != "bob" {
-			t.Errorf("journal of %s = %+v, want one entry by bob that names the undone change", name, e)
+			t.Errorf("journal of %s = %+v, want one entry by bob that undoes the change", name, e)
 		}
 	}
-	// An operator can still refer to the change that first set the pause, but a timer that refers to the old revision
-	// has no effect.
+	// Operators can still use the revision of the change that first set the pause, but a timer with that revision has
+	// no effect.
 	if r := unchanged[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a"}, Term: l.term, Revision: first.Revision}); r.Applied {
-		t.Error("a timer ended a pause with a different revision")
+		t.Error("the timer of the replaced pause was applied")
 	}
 	if r := applyOne[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a"}, Revision: first.Revision}); !r.Applied {
-		t.Error("an operator could not end the pause by its original change")
+		t.Error("Resume with the original revision of the pause was not applied")
 	}
 }
 
@@ -158,7 +158,7 @@ func TestUndo_Malformed_IsInvalid(t *testing.T) {
 		"pause without origin":                     {Pauses: []fsm.UndoPause{{Pause: &semaphore.Pause{}, Expected: duplicates[:1]}}},
 		"drain without stop":                       {Pauses: []fsm.UndoPause{{Pause: &semaphore.Pause{Change: 1, Drain: time.Minute}, Expected: duplicates[:1]}}},
 		"drain too long":                           {Drain: 25 * time.Hour, Pauses: []fsm.UndoPause{{Expected: duplicates[:1]}}},
-		"lifting a cordon that does not exist":     {Cordons: []fsm.UndoCordon{{ID: "z"}}},
+		"uncordon without a cordon":                {Cordons: []fsm.UndoCordon{{ID: "z"}}},
 		"cordon without origin":                    {Cordons: []fsm.UndoCordon{{ID: "z", Cordon: &fsm.Cordon{GroupPattern: "g"}}}},
 		"declaration":                              {Edits: []fsm.UndoEdit{{Change: fsm.Change{Kind: fsm.Declare, Name: "b", Definition: other}}}},
 		"different name":                           {Edits: []fsm.UndoEdit{{Change: fsm.Change{Kind: fsm.Create, Name: "c", Definition: other}}}},
@@ -200,15 +200,15 @@ func TestUndo_Deletion_RestoresPauseAndTemporaryEdits(t *testing.T) {
 	restore.Revision = r.Revision
 	equal(t, "pause", l.state().Definition("a").Pause, &restore)
 	equal(t, "ends", l.state().Ends("a"), ends)
-	equal(t, "event", l.events[0].Definition.Pause, &restore)
+	equal(t, "event pause", l.events[0].Definition.Pause, &restore)
 	restored(t, l.state())
-	// The temporary edit ends as planned.
+	// The temporary edit ends as scheduled.
 	l.apply(fsm.Revert{Change: ends[0].Revision, Term: l.term, Names: []string{"a"}, At: at(60)})
 	equal(t, "permits", l.state().Definition("a").Definition.Permits, uint32(1))
 	equal(t, "pause", l.state().Definition("a").Pause, &restore)
 }
 
-// If the scheduled end of the undone edit were kept, it would also revert a later permanent edit to the same value.
+// If the scheduled end were kept, it would later revert a permanent edit to the same value.
 func TestUndo_TemporaryEdit_RemovesScheduledEnd(t *testing.T) {
 	l := newUndoLog(t)
 	l.define("a", permits(1))
@@ -252,12 +252,12 @@ func TestPauseAndCordon_Repeat_DoesNothing(t *testing.T) {
 		if !r.Applied {
 			t.Fatalf("%+v: got %+v", cmd, r)
 		}
-		l.apply(fsm.Pause{Names: []string{"a"}}, fsm.SetCordon{ID: "z", GroupPattern: "h"}) // by another operator, in the meantime
+		l.apply(fsm.Pause{Names: []string{"a"}}, fsm.SetCordon{ID: "z", GroupPattern: "h"}) // another operator's changes
 		equal(t, "repeat", unchanged[fsm.RevisionResult](l, cmd), fsm.RevisionResult{Revision: r.Revision, Repeated: true})
 	}
 }
 
-// A script that uses one request id for all of its commands must not conclude that all of them took effect.
+// A script that uses the same request id for all its commands must get an error instead of a repeated result.
 func TestOperatorChanges_RequestIDUsedForAnotherKind_AreRefused(t *testing.T) {
 	cmds := map[fsm.EditKind]func(l *log, id string) fsm.Command{
 		fsm.EditDefinitions: func(_ *log, id string) fsm.Command {
@@ -282,12 +282,12 @@ func TestOperatorChanges_RequestIDUsedForAnotherKind_AreRefused(t *testing.T) {
 			l.define("paused")
 			l.define("undone")
 			l.apply(fsm.Pause{Names: []string{"paused", "undone"}}, fsm.SetCordon{ID: "set", GroupPattern: "g"})
-			results := l.apply(build(l, "1"), extra(l, "1")) // in one entry, as if two callers sent them at the same time
+			results := l.apply(build(l, "1"), extra(l, "1")) // in one entry, as if sent concurrently
 			done := &fsm.Remembered{RequestID: "1", Edit: first, Revision: l.state().Revision()}
 			equal(t, "remembered", l.state().EditRequest("1"), done)
 			want := fsm.InvalidResult{Why: fmt.Sprintf(`request id "1" belongs to %v, change %d: use a new one`, first, done.Revision), UsedBy: done}
-			equal(t, "in the same entry", results[1], fsm.Result(want))
-			equal(t, "later", unchanged[fsm.InvalidResult](l, extra(l, "1")), want)
+			equal(t, "result in the same entry", results[1], fsm.Result(want))
+			equal(t, "result in a later entry", unchanged[fsm.InvalidResult](l, extra(l, "1")), want)
 			restored(t, l.state())
 		}
 	}

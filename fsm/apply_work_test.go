@@ -48,7 +48,7 @@ func (l *log) submit(id string, payloads [][]byte, change ...func(*fsm.SubmitJob
 
 func worker(g *fsm.Grant) { g.Worker = true }
 
-// take grants a permit to a worker, and returns its token and its task.
+// take grants a permit to a worker and returns the permit's token and task.
 func (l *log) take(holder string) (uint64, *work.Task) {
 	l.tb.Helper()
 	p := l.grant("s", holder, worker)
@@ -72,7 +72,7 @@ func TestGrant_Worker_GetsTasksInOrder(t *testing.T) {
 	if r.Outcome != fsm.GrantDenied || r.Decision.Reason != semaphore.NoTask {
 		t.Fatalf("worker grant without a task: got %+v", r)
 	}
-	l.grant("s", "y") // a caller that is not a worker is not affected
+	l.grant("s", "y") // other callers do not need a task
 }
 
 func TestRelease_Worker_SettlesTask(t *testing.T) {
@@ -89,7 +89,7 @@ func TestRelease_Worker_SettlesTask(t *testing.T) {
 		"cut short":       {fsm.Release{Job: semaphore.JobCutShort, Failure: "b"}, work.Waiting, 0, 1, "b"},
 		"expired":         {fsm.Expire{}, work.Waiting, 1, 0, ""},
 		"abandoned":       {fsm.Abandon{}, work.Waiting, 0, 1, ""},
-		"freed":           {fsm.Revoke{UnsafeNow: true}, work.Waiting, 1, 0, ""},
+		"revoked":         {fsm.Revoke{UnsafeNow: true}, work.Waiting, 1, 0, ""},
 		"cools, lost":     {fsm.Expire{Cooling: time.Minute}, work.Held, 1, 0, ""},
 		"cools, done":     {fsm.Release{Cooling: time.Minute}, work.Done, 1, 0, ""},
 		"cools, returned": {fsm.Release{Job: semaphore.JobCutShort, Cooling: time.Minute}, work.Waiting, 0, 1, ""},
@@ -114,10 +114,10 @@ func TestRelease_Worker_SettlesTask(t *testing.T) {
 			}
 			task := l.state().Task(work.Ref{Job: l.job("j").Number})
 			if task.State != tc.state || task.Attempts != tc.attempts || task.Returns != tc.returns || task.Failure != tc.failure {
-				t.Fatalf("task after its permit ended = %+v", task)
+				t.Fatalf("task after its permit ended = %+v, want %+v", task, tc)
 			}
 			if ended := l.job("j").State == work.Ended; ended != task.Over() {
-				t.Fatalf("job = %+v, want it ended if and only if its task is over", l.job("j"))
+				t.Fatalf("job ended = %v, want %v", ended, task.Over())
 			}
 			restored(t, l.state())
 			l.apply(fsm.EndCooling{Token: token, Term: l.term})
@@ -212,7 +212,7 @@ func TestRelease_RetriableFailure_HandsTaskOutAgain(t *testing.T) {
 	}
 	second, _ := l.take("w")
 	if r := unchanged[fsm.ReleaseResult](l, failed); !r.Recorded {
-		t.Errorf("repeated release while another worker has the task: got %+v, want it recorded", r)
+		t.Errorf("repeated release during the next attempt: got %+v, want it recorded", r)
 	}
 	if r := unchanged[fsm.ReleaseResult](l, returned); r.Recorded {
 		t.Errorf("release that returns the task: got %+v, want nothing recorded", r)
@@ -224,8 +224,8 @@ func TestRelease_RetriableFailure_HandsTaskOutAgain(t *testing.T) {
 	}
 }
 
-// The failure of an attempt is reported late, while the lost worker's slot is cooling. The task then waits for its next
-// attempt and keeps that failure.
+// A lost worker may report a failure while its slot is cooling. The task keeps the failure and waits for its next
+// attempt.
 func TestRelease_LateRetriableFailure_IsRecorded(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.RetryFailed = true })
@@ -255,8 +255,8 @@ func TestRelease_RepeatAfterDrop_IsRecorded(t *testing.T) {
 	}
 }
 
-// The stored bytes never exceed the limit, regardless of how tasks end: space for a result or a failure text is
-// reserved at submission.
+// Space for a result or failure text is reserved at submission, so the stored bytes do not exceed the limit when tasks
+// end.
 func TestWorkBytes_TaskEnd_DoesNotIncreaseTotal(t *testing.T) {
 	text := strings.Repeat("f", work.MaxFailure)
 	for name, tc := range map[string]struct {
@@ -265,7 +265,7 @@ func TestWorkBytes_TaskEnd_DoesNotIncreaseTotal(t *testing.T) {
 		result    int // size of the stored result
 	}{
 		"done":                       {300, fsm.Release{Result: make([]byte, 300)}, 300},
-		"failed, without results":    {0, fsm.Release{Job: semaphore.JobFailed, Failure: text}, 0},
+		"failed without a result":    {0, fsm.Release{Job: semaphore.JobFailed, Failure: text}, 0},
 		"failed with a result":       {300, fsm.Release{Job: semaphore.JobFailed, Failure: "f", Result: make([]byte, 299)}, 299},
 		"failed with a large result": {300, fsm.Release{Job: semaphore.JobFailed, Failure: "f", Result: make([]byte, 300)}, 0},
 		"failed with a large result and a long text": {300, fsm.Release{Job: semaphore.JobFailed, Failure: text, Result: make([]byte, 300)}, 0},
@@ -361,16 +361,15 @@ func TestRecovered_TasksOfLostWorkers_AreWaiting(t *testing.T) {
 		t.Fatalf("recovered job = %+v, want 2 waiting tasks", j)
 	}
 	if j := s.Job("last"); j.State != work.Ended || j.Failed != 1 || j.EndedAt.IsZero() {
-		t.Fatalf("job whose last worker was lost = %+v, want it ended with 1 failed task", j)
+		t.Fatalf("job that lost its last worker = %+v, want it ended with 1 failed task", j)
 	}
 	if j := s.Job("bound"); j.State != work.Cancelled {
-		t.Fatalf("job whose submitter was lost = %+v, want it cancelled", j)
+		t.Fatalf("job that lost its submitter = %+v, want it cancelled", j)
 	}
 	restored(t, s)
 }
 
-// If the response to a release was lost, a retry of the release must not fail a task that an operator has retried in
-// the meantime.
+// If the response to a release is lost, retrying it must not fail a task that an operator has since retried.
 func TestChangeTasks_Retry_IsNotUndoneByRepeatedFailure(t *testing.T) {
 	l := newWorkLog(t)
 	j := l.submit("j", tasks("a"))
@@ -409,7 +408,7 @@ func TestChangeTasks_OnlyFailedTasksChange(t *testing.T) {
 	}
 }
 
-// A failed task has released the space reserved for its result, so a retry reserves it again.
+// A failed task no longer reserves space for its result, so retrying it must reserve the space again.
 func TestChangeTasks_RetryAboveLimit_ReportsLimit(t *testing.T) {
 	l := newWorkLog(t)
 	j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.MaxResult = 1000 })
@@ -428,8 +427,7 @@ func TestChangeTasks_RetryAboveLimit_ReportsLimit(t *testing.T) {
 	}
 }
 
-// If the response to a command was lost, a retry of the command must not retry or drop tasks that have failed in the
-// meantime.
+// If the response to a ChangeTasks is lost, retrying it must not retry or drop tasks that have failed since.
 func TestChangeTasks_RepeatWithAsOf_ChangesNothing(t *testing.T) {
 	for _, drop := range []bool{false, true} {
 		l := newWorkLog(t)
@@ -448,7 +446,7 @@ func TestChangeTasks_RepeatWithAsOf_ChangesNothing(t *testing.T) {
 		change.Indexes = []uint32{0, 1}
 		unchanged[fsm.JobResult](l, change)
 		if change.AsOf = 0; applyOne[fsm.JobResult](l, change).Tasks != 1 {
-			t.Fatalf("drop = %v: the task that failed later was not changed", drop)
+			t.Fatalf("drop = %v: ChangeTasks without AsOf did not change the second failed task", drop)
 		}
 	}
 }
@@ -538,7 +536,7 @@ func TestRestore_InconsistentJobs_AreRefused(t *testing.T) {
 	}
 }
 
-// If a task failed because its last worker was lost, that worker cannot later report a different outcome.
+// After a task fails because its last worker was lost, that worker can no longer report an outcome.
 func TestRelease_FailureAfterLastAttemptWasLost_IsNotRecorded(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.MaxAttempts = 1 })

@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// newFleet returns a log with the given number of semaphores, which have realistic names and 1 000 000 permits each.
+// newFleet returns a log with the given number of semaphores, with realistic names and 1 000 000 permits each.
 func newFleet(tb tester, semaphores int) (*log, []string) {
 	l := newLog(tb)
 	names := make([]string, semaphores)
@@ -24,7 +24,7 @@ func newFleet(tb tester, semaphores int) (*log, []string) {
 	return l, names
 }
 
-// fill grants n permits to identities like those our client uses, and drops the data the log keeps for other tests.
+// fill grants n permits to realistic identities, and drops the entries and events that the log keeps.
 func (l *log) fill(names []string, n int) {
 	for i := 0; i < n; {
 		var cmds []fsm.Command
@@ -43,14 +43,14 @@ func (l *log) fleetGrant(names []string, i int) fsm.Grant {
 	return g
 }
 
-// BenchmarkApply measures an entry of 256 grants and an entry of the 256 releases that undo them, first without other
-// permits, as in a small cluster under load, and then with 100 000 permits in 10 000 semaphores.
+// BenchmarkApply measures an entry of 256 grants and an entry of the matching releases, first without other permits, as
+// in a small cluster under load, then with 100 000 permits in 10 000 semaphores.
 func BenchmarkApply(b *testing.B) {
 	for _, existing := range []int{0, 100_000} {
 		l, names := newFleet(b, max(64, existing/10))
 		l.fill(names, existing)
 		next := existing
-		// The remembered requests and the journal are full, as they are after a few seconds of load.
+		// Fill the remembered requests and the journal, as a few seconds of load would.
 		for range 400 {
 			grants, releases := l.round(names, &next)
 			l.apply(grants...)
@@ -149,7 +149,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	})
 }
 
-// BenchmarkFacts measures the leader's reads and decision for one request.
+// BenchmarkFacts measures how long the leader takes to decide a request.
 func BenchmarkFacts(b *testing.B) {
 	l, names := newFleet(b, 10_000)
 	l.fill(names, 100_000)
@@ -163,7 +163,7 @@ func BenchmarkFacts(b *testing.B) {
 	}
 }
 
-// A permit with all of its data must take at most 500 bytes, because a server must be able to hold a million permits.
+// A permit, including its indexes, must take at most 500 bytes, so that a server can hold a million permits.
 func TestMemory_BytesPerPermit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second")
@@ -179,7 +179,7 @@ func TestMemory_BytesPerPermit(t *testing.T) {
 		t.Errorf("%d bytes per permit, want at most 500", perPermit)
 	}
 
-	// the limit also applies after a restart
+	// The limit also applies after a restart.
 	file := snapshot(t, l.state())
 	before = heap()
 	m := fsm.New("")
@@ -196,8 +196,8 @@ func TestMemory_BytesPerPermit(t *testing.T) {
 	runtime.KeepAlive(file)
 }
 
-// A definition with two labels and its journal entry must take at most 1 KiB, because a server must be able to hold a
-// hundred thousand definitions.
+// A definition with two labels and its journal entry must take at most 1 KiB, so that a server can hold 100 000
+// definitions.
 func TestMemory_BytesPerDefinition(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second")
@@ -221,7 +221,7 @@ func TestMemory_BytesPerDefinition(t *testing.T) {
 		t.Errorf("%d bytes per definition, want at most 1024", perDefinition)
 	}
 
-	// the limit also applies after a restart
+	// The limit also applies after a restart.
 	file := snapshot(t, l.state())
 	before = heap()
 	m := fsm.New("")

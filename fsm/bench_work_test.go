@@ -14,8 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// submitInChunks submits a job for semaphore s in chunks, as servers do. It drops the data that the log keeps for other
-// tests.
+// submitInChunks submits a job for semaphore s in chunks, as servers do, and drops the entries and events that the log
+// keeps.
 func (l *log) submitInChunks(id string, count, payload int) *work.Job {
 	l.tb.Helper()
 	size := max(1, min(1000, 256<<10/(payload+16)))
@@ -39,7 +39,7 @@ func (l *log) submitInChunks(id string, count, payload int) *work.Job {
 	return j
 }
 
-// failTasks hands out tasks to the given number of workers, one each, and reports that they all failed.
+// failTasks hands out count tasks, each to its own worker, and fails them.
 func (l *log) failTasks(count int) {
 	for n := 0; n < count; {
 		var grants, releases []fsm.Command
@@ -55,8 +55,8 @@ func (l *log) failTasks(count int) {
 	}
 }
 
-// newLargeWorkLog is like newWorkLog, but its limits and its number of permits are larger than any test needs. It also
-// has a semaphore "other" without jobs.
+// newLargeWorkLog is like newWorkLog, but with limits and permits that no test exceeds. It also has a semaphore "other"
+// without jobs.
 func newLargeWorkLog(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
@@ -68,7 +68,7 @@ func newLargeWorkLog(tb tester) *log {
 	return l
 }
 
-// A queued task with all of its data must take at most 600 bytes in addition to its payload.
+// A queued task must take at most 600 bytes in addition to its payload.
 func TestMemory_BytesPerTask(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second")
@@ -83,7 +83,7 @@ func TestMemory_BytesPerTask(t *testing.T) {
 		t.Errorf("%d bytes per task, want at most 600", perTask)
 	}
 
-	// the limit also applies after a restart
+	// The limit also applies after a restart.
 	file := snapshot(t, l.state())
 	before = heap()
 	m := fsm.New("")
@@ -100,7 +100,7 @@ func TestMemory_BytesPerTask(t *testing.T) {
 	runtime.KeepAlive(file)
 }
 
-// BenchmarkWork measures jobs with as much payload as the limits allow, 256 MiB.
+// BenchmarkWork measures a state with 256 MiB of payload, the default limit of a cluster.
 func BenchmarkWork(b *testing.B) {
 	l := newLargeWorkLog(b)
 	for i := range 64 {
@@ -122,8 +122,8 @@ func BenchmarkWork(b *testing.B) {
 		}
 	})
 	file = nil
-	// Entries do not wait for a snapshot (see TestSnapshot_DuringWrite_EntriesAreApplied). The two results differ
-	// by the CPU time that the snapshot and its garbage collection take.
+	// Entries do not wait for a snapshot (see TestSnapshot_DuringWrite_EntriesAreApplied), so the two results differ
+	// only by the CPU time of the snapshot and its garbage collection.
 	for _, concurrent := range []string{"nothing", "a snapshot of 256 MiB"} {
 		b.Run("worst of 1000 entries, concurrent with "+concurrent, func(b *testing.B) {
 			var stop atomic.Bool
@@ -154,7 +154,7 @@ func BenchmarkWork(b *testing.B) {
 	}
 }
 
-// BenchmarkWholeJob measures single commands that change all of 100 000 tasks.
+// BenchmarkWholeJob measures commands that change all 100 000 tasks of a job.
 func BenchmarkWholeJob(b *testing.B) {
 	l := newLargeWorkLog(b)
 	j := l.submitInChunks("j", work.MaxTasks, 16)
@@ -174,7 +174,7 @@ func BenchmarkWholeJob(b *testing.B) {
 			entry := encode(b, []fsm.Command{tc.cmd})
 			b.StopTimer()
 			if j := l.job("j"); int(j.Failed) != work.MaxTasks {
-				b.Fatalf("%d tasks have failed, want all of them", j.Failed)
+				b.Fatalf("%d tasks failed, want %d", j.Failed, work.MaxTasks)
 			}
 			for range b.N {
 				m := fsm.New("")

@@ -16,7 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// Decode returns unchanged every command that Encode accepts, and encoding the result again produces the same bytes.
+// Every command that Encode accepts must be decoded unchanged, and re-encoded to the same bytes.
 func TestCodec_AnyCommand_RoundTrips(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cmds := rapid.SliceOfN(anyCommand(), 0, 5).Draw(t, "commands")
@@ -34,7 +34,7 @@ func TestCodec_AnyCommand_RoundTrips(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(entry, reencoded) {
-			t.Fatal("decoding and encoding again changed the bytes")
+			t.Fatal("re-encoding changed the bytes")
 		}
 	})
 }
@@ -48,7 +48,7 @@ func anyTime() *rapid.Generator[time.Time] {
 		}
 		n := rapid.Int64().Draw(t, "nanoseconds")
 		if n == 0 {
-			n = 1 // 0 means an absent time
+			n = 1 // 0 means that the time is absent
 		}
 		return time.Unix(0, n).UTC()
 	})
@@ -74,7 +74,7 @@ func anyFiring() *rapid.Generator[*semaphore.Firing] {
 		case 1:
 			return &semaphore.Firing{Name: anyText().Draw(t, "name")}
 		}
-		// A due time has explicit presence, so 1970 is a due time like any other.
+		// Due times have explicit presence, so the Unix epoch is a valid due time.
 		return &semaphore.Firing{Name: anyText().Draw(t, "name"), Due: time.Unix(0, rapid.Int64().Draw(t, "due")).UTC()}
 	})
 }
@@ -162,7 +162,7 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 		case 9:
 			b := fsm.EditBatch{Author: text("author"), Reason: text("reason"), RequestID: text("request"), At: instant("at")}
 			b.Drain, b.Until = anyDuration().Draw(t, "drain"), instant("until")
-			b.RequestHash, b.RequestRevision = number("asked"), number("request revision")
+			b.RequestHash, b.RequestRevision = number("request hash"), number("request revision")
 			for range rapid.IntRange(0, 3).Draw(t, "changes") {
 				c := fsm.Change{
 					Kind: rapid.SampledFrom([]fsm.ChangeKind{fsm.Create, fsm.Replace, fsm.Delete, fsm.Declare}).Draw(t, "kind"),
@@ -178,23 +178,23 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 			return fsm.SetCordon{
 				ID: text("id"), GroupPattern: text("group"), AcquirerPattern: text("acquirer"), Until: instant("until"),
 				Author: text("author"), Reason: text("reason"), At: instant("at"), Drain: anyDuration().Draw(t, "drain"),
-				RequestID: text("request"), RequestHash: number("asked"), RequestRevision: number("request revision"),
+				RequestID: text("request"), RequestHash: number("request hash"), RequestRevision: number("request revision"),
 			}
 		case 11:
 			return fsm.Uncordon{
 				ID: text("id"), Term: number("term"), Revision: number("revision"), Author: text("author"), Reason: text("reason"), At: instant("at"),
-				RequestID: text("request"), RequestHash: number("asked"), RequestRevision: number("request revision"),
+				RequestID: text("request"), RequestHash: number("request hash"), RequestRevision: number("request revision"),
 			}
 		case 12:
 			return fsm.Pause{
 				Names: names(), Reason: text("reason"), Author: text("author"), Until: instant("until"), Stop: rapid.Bool().Draw(t, "stop"),
 				At: instant("at"), Drain: anyDuration().Draw(t, "drain"),
-				RequestID: text("request"), RequestHash: number("asked"), RequestRevision: number("request revision"), Expected: expected(),
+				RequestID: text("request"), RequestHash: number("request hash"), RequestRevision: number("request revision"), Expected: expected(),
 			}
 		case 13:
 			return fsm.Resume{
 				Names: names(), Term: number("term"), Revision: number("revision"), Author: text("author"), Reason: text("reason"), At: instant("at"),
-				RequestID: text("request"), RequestHash: number("asked"), RequestRevision: number("request revision"), Expected: expected(),
+				RequestID: text("request"), RequestHash: number("request hash"), RequestRevision: number("request revision"), Expected: expected(),
 			}
 		case 14:
 			c := fsm.Forget{Semaphore: text("semaphore"), Term: number("term"), UpTo: instant("up to"), Names: names()}
@@ -271,7 +271,7 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 		case 23:
 			c := fsm.ForgetFirings{
 				Semaphore: text("semaphore"), LowerTo: instant("lower to"), Author: text("author"), Reason: text("reason"), RequestID: text("request"),
-				At: instant("at"), RequestHash: number("asked"), RequestRevision: number("request revision"),
+				At: instant("at"), RequestHash: number("request hash"), RequestRevision: number("request revision"),
 			}
 			if f := anyFiring().Draw(t, "firing"); f != nil {
 				c.Firings = []fsm.ExpectedClaim{{Firing: *f, Token: number("token")}}
@@ -285,7 +285,7 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 func TestEncode_NotDecodable_IsRefused(t *testing.T) {
 	farFuture := time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, cmd := range map[string]fsm.Command{
-		"instant out of range":   fsm.Release{Token: 1, At: farFuture},
+		"time out of range":      fsm.Release{Token: 1, At: farFuture},
 		"due time out of range":  fsm.Grant{Firing: &semaphore.Firing{Name: "f", Due: farFuture}},
 		"not UTF-8":              fsm.RetireMember{ID: "\xff"},
 		"pointer":                &fsm.Extend{},
@@ -357,16 +357,16 @@ func TestDecode_Invalid_IsRefused(t *testing.T) {
 			before := snapshot(t, l.state())
 			_, err := l.m.Apply(l.index+1, l.term, tc.entry)
 			if !errors.Is(err, tc.err) || !strings.Contains(err.Error(), "entry 2 of term 3") {
-				t.Fatalf("Apply() = %v, want %v and the entry's position", err, tc.err)
+				t.Fatalf("Apply() = %v, want %v with the index and term of the entry", err, tc.err)
 			}
 			if !bytes.Equal(before, snapshot(t, l.state())) {
-				t.Fatal("Apply() of an entry that cannot be decoded changed the state")
+				t.Fatal("Apply() of an invalid entry changed the state")
 			}
 		})
 	}
 }
 
-// An older server must not receive data that it would ignore, either in an entry or in the state.
+// Entries and the state must not contain data that an older server would ignore.
 func TestLevel_AboveLevelInForce_IsRefused(t *testing.T) {
 	until := at(1)
 	newer := []fsm.Command{
@@ -379,7 +379,7 @@ func TestLevel_AboveLevelInForce_IsRefused(t *testing.T) {
 			t.Errorf("Level(%+v) = %d, want 2", cmd, got)
 		}
 		if _, err := fsm.Encode(1, []fsm.Command{cmd}); err == nil || !strings.Contains(err.Error(), "it requires feature level 2, but the cluster is at 1") {
-			t.Errorf("Encode(1, %+v) = %v, want an error about its feature level", cmd, err)
+			t.Errorf("Encode(1, %+v) = %v, want an error about the feature level", cmd, err)
 		}
 		l := newLog(t)
 		if why := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(why, "requires feature level 2, but the cluster is at 1") {
@@ -452,9 +452,9 @@ func FuzzDecode(f *testing.F) {
 		if _, err := m.Apply(s.Index()+1, s.Term(), entry); err != nil {
 			t.Fatal(err)
 		}
-		// the resulting state can be restored
+		// Check that the resulting state can be restored.
 		if !bytes.Equal(snapshot(t, restored(t, m.State()).State()), snapshot(t, m.State())) {
-			t.Fatal("the snapshot of the restored machine differs")
+			t.Fatal("snapshot changed after a restore")
 		}
 	})
 }

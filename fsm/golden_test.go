@@ -13,7 +13,7 @@ import (
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 )
 
-// Golden files were written by released servers and never change. A new format gets additional files.
+// Golden files were written by released servers and must never change. New formats are added as new files.
 var golden = flag.Bool("golden", false, "write missing golden files")
 
 func goldenFile(t *testing.T, name string, build func() []byte) []byte {
@@ -70,7 +70,7 @@ func TestGolden_Entry_IsUnchanged(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if !bytes.Equal(file, reencoded) {
-			t.Fatalf("%s: encoding the same commands produces bytes that differ from the golden file", name)
+			t.Fatalf("%s: re-encoded entry differs from the golden file", name)
 		}
 	}
 }
@@ -98,15 +98,15 @@ func TestGolden_Snapshot_IsUnchanged(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if !bytes.Equal(file, snapshot(t, m.State())) {
-			t.Fatalf("%s: a snapshot of the same state differs from the golden file", name)
+			t.Fatalf("%s: snapshot of the restored state differs from the golden file", name)
 		}
 		if hash(t, m.State()) != hash(t, scenario()) {
-			t.Fatalf("%s: the same commands produce a state that differs from the golden file", name)
+			t.Fatalf("%s: state after the scenario differs from the golden file", name)
 		}
 	}
 }
 
-// The golden snapshots must contain every kind of record to be useful.
+// Together, the golden snapshots must contain every kind of record.
 func TestGolden_Snapshot_HasEveryKindOfRecord(t *testing.T) {
 	kinds := (&logv1.Record{}).ProtoReflect().Descriptor().Oneofs().ByName("kind")
 	found := map[protoreflect.Name]bool{}

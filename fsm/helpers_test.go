@@ -23,7 +23,7 @@ type tester interface {
 	Fatalf(format string, args ...any)
 }
 
-// log applies commands to a machine, like a cluster's log.
+// log encodes commands as entries and applies them to a machine.
 type log struct {
 	tb      tester
 	m       *fsm.Machine
@@ -46,7 +46,7 @@ func newLevel2Log(tb tester) *log {
 	return l
 }
 
-// apply applies commands as one entry.
+// apply applies commands as one entry and returns their results.
 func (l *log) apply(cmds ...fsm.Command) []fsm.Result {
 	l.tb.Helper()
 	entry, err := fsm.Encode(fsm.SupportedLevel, cmds)
@@ -67,7 +67,7 @@ func (l *log) apply(cmds ...fsm.Command) []fsm.Result {
 
 func (l *log) state() *fsm.State { return l.m.State() }
 
-// applyOne applies one command and returns its result as an R.
+// applyOne applies a command and returns its result, which must be an R.
 func applyOne[R fsm.Result](l *log, cmd fsm.Command) R {
 	l.tb.Helper()
 	r := l.apply(cmd)[0]
@@ -115,7 +115,7 @@ func (l *log) request(sem, holder string, change ...func(*fsm.Grant)) fsm.Grant 
 	return g
 }
 
-// grant applies a grant, and fails the test if it is refused.
+// grant applies a grant and returns the permit. It fails the test if the grant is refused.
 func (l *log) grant(sem, holder string, change ...func(*fsm.Grant)) *semaphore.Permit {
 	l.tb.Helper()
 	r := applyOne[fsm.GrantResult](l, l.request(sem, holder, change...))
@@ -161,7 +161,7 @@ func identity(holder string) semaphore.Identity {
 	return semaphore.Identity{Group: "prod", Acquirer: "app-" + holder, HolderID: holder}
 }
 
-// nanos converts an instant to the form in which a permit stores it. The zero time becomes 0.
+// nanos returns t in Unix nanoseconds, or 0 for the zero time, as permits store it.
 func nanos(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -209,8 +209,8 @@ func equal(tb tester, what string, got, want any) {
 	}
 }
 
-// difference returns cmp.Diff, treating nil and empty as equal. It first tries reflect.DeepEqual, which is much
-// cheaper, and never considers values equal that cmp.Diff distinguishes.
+// difference returns cmp.Diff, treating nil and empty as equal. It first tries reflect.DeepEqual, which is much cheaper
+// and at least as strict.
 func difference(want, got any, opts ...cmp.Option) string {
 	if reflect.DeepEqual(want, got) {
 		return ""

@@ -17,7 +17,7 @@ func newLevel3Log(t *testing.T) *log {
 	return l
 }
 
-// runJob runs a job n times. The first run ends at the given second.
+// runJob runs a job n times. The runs end one second apart, starting at the given second.
 func (l *log) runJob(name string, n, second int) {
 	l.tb.Helper()
 	for i := range n {
@@ -46,7 +46,7 @@ func TestJournal_ManyRuns_DoNotEvictEdits(t *testing.T) {
 	equal(t, "entries after a restart", len(collect(afterRestart.Journal("s", 0))), 102)
 }
 
-// A cluster below level 3 forgets entries the way older servers do.
+// Below level 3, a cluster evicts journal entries as older servers do.
 func TestJournal_BelowLevel3_EditsAndRunsShareLimit(t *testing.T) {
 	l := newLevel2Log(t)
 	l.define("s")
@@ -89,9 +89,9 @@ func TestJournal_EntriesBeyondLifetime_AreDroppedOnAppend(t *testing.T) {
 	l.define("s", permits(9))
 	l.runJob("s", 6, 0)
 	l.runJob("s", 1, 60)
-	equal(t, "entries exactly as old as the lifetime", journalKinds(l.state(), "s")[fsm.Released], 7)
-	l.runJob("s", 1, 63) // the entries from seconds 0, 1 and 2 are too old, and two are dropped at a time
-	equal(t, "entries after older ones were dropped", journalKinds(l.state(), "s")[fsm.Released], 6)
+	equal(t, "entries within the lifetime", journalKinds(l.state(), "s")[fsm.Released], 7)
+	l.runJob("s", 1, 63) // entries 0, 1 and 2 are too old, but an append drops at most two
+	equal(t, "entries after old entries were dropped", journalKinds(l.state(), "s")[fsm.Released], 6)
 	l.apply(fsm.Pause{Names: []string{"s"}, At: at(100)})
 	equal(t, "entries after an edit", journalKinds(l.state(), "s"), map[fsm.EventKind]int{fsm.PausedEvent: 1, fsm.Released: 4})
 }

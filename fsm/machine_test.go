@@ -27,7 +27,7 @@ func TestApply_OutOfOrder_IsAnError(t *testing.T) {
 			t.Errorf("Apply(entry %d of term %d) after entry %d of term %d = %v, want ErrOutOfOrder", at[0], at[1], l.index, l.term, err)
 		}
 	}
-	// The log may contain other entries between these two.
+	// Indexes may have gaps, because not all log entries are applied to the machine.
 	if _, err := l.m.Apply(l.index+5, l.term+2, entry); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestSubscribe_DeliversEntriesAfterPublishingState(t *testing.T) {
 		}
 		first = append(first, a.Index)
 		if a.Index == 2 {
-			cancelSecond() // cancelled within fn: the other subscriber is not called again, not even for this entry
+			cancelSecond() // the other subscriber must not be called again, not even for this entry
 		}
 	})
 	cancelSecond = l.m.Subscribe(func(a fsm.Applied) { second = append(second, a.Index) })
@@ -57,7 +57,7 @@ func TestSubscribe_DeliversEntriesAfterPublishingState(t *testing.T) {
 	equal(t, "second", second, []uint64{1})
 }
 
-// A subscription made within Sync sees every change exactly once, including the changes in the state passed to Sync.
+// A caller that subscribes within Sync sees every change exactly once: in the state passed to Sync, or as an event.
 func TestSync_WithSubscribe_SeesEveryChangeOnce(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(semaphore.MaxPermits))
@@ -75,7 +75,7 @@ func TestSync_WithSubscribe_SeesEveryChangeOnce(t *testing.T) {
 				mu.Lock()
 				defer mu.Unlock()
 				if seen[token] {
-					t.Errorf("token %d was seen twice", token)
+					t.Errorf("saw token %d twice", token)
 				}
 				seen[token] = true
 			}
@@ -94,14 +94,14 @@ func TestSync_WithSubscribe_SeesEveryChangeOnce(t *testing.T) {
 			var last uint64
 			l.m.Sync(func(s *fsm.State) { last = s.LastToken(); cancel() })
 			if uint64(len(seen)) != last {
-				t.Errorf("saw %d of %d tokens; the state passed to Sync had %d", len(seen), last, atSync)
+				t.Errorf("saw %d tokens, want %d (%d at Sync)", len(seen), last, atSync)
 			}
 		})
 	}
 	wg.Wait()
 }
 
-// Readers run concurrently with Apply, Snapshot and Restore without a lock. Every state they get is consistent.
+// Readers run concurrently with Apply and Snapshot without a lock. Every state they read must be consistent.
 func TestState_ReadDuringApply_IsConsistentAndImmutable(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(semaphore.MaxPermits))
@@ -131,7 +131,7 @@ func TestState_ReadDuringApply_IsConsistentAndImmutable(t *testing.T) {
 					}
 				}
 				if weight != s.Used("s") || count != s.HolderCount("s") || count != s.PermitCount() {
-					t.Errorf("found %d permits of weight %d, but the counts are %d and %d", count, weight, s.HolderCount("s"), s.Used("s"))
+					t.Errorf("got %d permits of total weight %d, want %d of total weight %d", count, weight, s.HolderCount("s"), s.Used("s"))
 				}
 				hash(t, s)
 			}
@@ -152,7 +152,7 @@ func TestState_ReadDuringApply_IsConsistentAndImmutable(t *testing.T) {
 	wg.Wait()
 }
 
-// Every machine that applies a log reaches the same state.
+// Every machine that applies the same log must reach the same state.
 func TestApply_SameLogTwice_ProducesSameBytes(t *testing.T) {
 	scenario := everyCommandScenario(t)
 	m := fsm.New(clusterID)
@@ -168,16 +168,16 @@ func TestReads_EmptyState_ReturnNothing(t *testing.T) {
 	s := fsm.New(clusterID).State()
 	if s.Definition("x") != nil || s.Permit(1) != nil || s.Own("x", identity("a")) != nil || s.Claim("x", *newFiring("f", 1)) != nil ||
 		s.Request("x", identity("a"), "r") != nil || s.EditRequest("") != nil || s.EndedPermit(0) != nil || s.WasDeleted("x") || s.Retired("x") {
-		t.Fatal("an empty state returns data")
+		t.Fatal("empty state returned data")
 	}
 	equal(t, "settings", s.Settings(), fsm.DefaultSettings())
 	equal(t, "cluster id", s.ClusterID(), clusterID)
 	equal(t, "feature level", s.FeatureLevel(), uint32(1))
 	for range s.Definitions("") {
-		t.Fatal("an empty state has a definition")
+		t.Fatal("empty state has a definition")
 	}
 	for range s.ClaimedSemaphores() {
-		t.Fatal("an empty state has a claimed semaphore")
+		t.Fatal("empty state has a claimed semaphore")
 	}
 }
 
@@ -197,7 +197,7 @@ func TestReads_ReturnPagesInOrder(t *testing.T) {
 	equal(t, "permits from 3", tokens(collect(s.Permits(3))), []uint64{3, 4, 5, 6})
 	equal(t, "holders from (a, 4)", tokens(collect(s.HoldersFrom("a", 4))), []uint64{4, 5, 6, 1, 2})
 	equal(t, "holders from (b, 6)", tokens(collect(s.HoldersFrom("b", 6))), []uint64{6, 1, 2})
-	for p := range s.Holders("b") { // a reader may stop early
+	for p := range s.Holders("b") { // readers may stop early
 		equal(t, "first", p.Token, uint64(5))
 		break
 	}
@@ -206,7 +206,7 @@ func TestReads_ReturnPagesInOrder(t *testing.T) {
 	equal(t, "facts", f, semaphore.Facts{Definition: s.Definition("a").Definition, Own: s.Permit(3), Repeat: true, Used: 2})
 }
 
-// Entries do not wait for a snapshot, regardless of its size and the writer's speed.
+// Apply must not wait for a snapshot, however large the snapshot and however slow the writer.
 func TestSnapshot_DuringWrite_EntriesAreApplied(t *testing.T) {
 	l := newWorkLog(t)
 	l.submitInChunks("j", 100, 4<<10)

@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// access models bindings and tokens.
+// access models the commands that change bindings and tokens.
 func (m *model) access(cmd fsm.Command) fsm.Result {
 	at := func(name string) int {
 		return slices.IndexFunc(m.bindings, func(b access.Binding) bool { return b.Name == name })
@@ -209,7 +209,7 @@ func anyBinding() *rapid.Generator[*access.Binding] {
 	})
 }
 
-// texts draws a list of strings. Like a decoded list, it is nil if it is empty.
+// texts draws a list of strings. An empty list is nil, as it is after decoding.
 func texts(t *rapid.T, what string) (out []string) {
 	for range rapid.IntRange(0, 2).Draw(t, what) {
 		out = append(out, anyText().Draw(t, what))

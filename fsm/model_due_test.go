@@ -11,11 +11,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// This file adds feature level 2 to the model.
+// This file models the commands of feature level 2.
 
 func invalidDrain(d time.Duration) bool { return d < 0 || d > 24*time.Hour }
 
-// timerCommand models the commands that the leader's timers propose.
+// timerCommand models the commands proposed by the leader's timers.
 func (m *model) timerCommand(cmd fsm.Command) fsm.Result {
 	before := m.revision
 	switch c := cmd.(type) {
@@ -114,7 +114,7 @@ func (m *model) revert(name string, i int, at time.Time) {
 	m.note(e)
 }
 
-// forgetEnd changes the temporary edits at and after index i as if the ended edit had never been made.
+// forgetEnd updates the temporary edits from index i on as if the ended edit had never been made.
 func (m *model) forgetEnd(name string, i int, end fsm.EditEnd) {
 	for j := i; j < len(m.ends[name]); j++ {
 		later := &m.ends[name][j]
@@ -123,7 +123,7 @@ func (m *model) forgetEnd(name string, i int, end fsm.EditEnd) {
 	}
 }
 
-// drain starts a drain if there is a permit that it could cover.
+// drain starts a drain if the semaphore has a live permit.
 func (m *model) drain(name string, d time.Duration) {
 	live := slices.ContainsFunc(m.permits, func(p semaphore.Permit) bool { return p.Semaphore == name && p.State == semaphore.Live })
 	if d > 0 && live {
@@ -191,7 +191,7 @@ func (m *model) sight(c fsm.Sight) fsm.Result {
 	return r
 }
 
-// withoutDrain deliberately does not use the implementation under test.
+// withoutDrain returns a copy of o without a drain. It deliberately does not use the implementation under test.
 func withoutDrain(o *semaphore.StopOrder) *semaphore.StopOrder {
 	if o == nil {
 		return nil

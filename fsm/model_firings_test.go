@@ -110,15 +110,14 @@ func (m *model) undoFirings(u fsm.UndoFirings, e fsm.JournalEntry) {
 	}
 }
 
-// forgetFirings draws a command that forgets remembered firings and sometimes also names a firing that is not
-// remembered.
+// forgetFirings draws a command that forgets remembered firings and sometimes an unknown firing.
 func (d draw) forgetFirings() fsm.ForgetFirings {
 	c := fsm.ForgetFirings{
 		Semaphore: d.name(), Author: d.text("author"), Reason: d.text("reason"), At: d.at(), RequestID: pick(d, "request", modelRequests...),
 	}
 	c.RequestHash, c.RequestRevision = d.requestHash()
 	c.Firings = d.expectedClaims(c.Semaphore)
-	if rapid.Bool().Draw(d.T, "lowers the mark") {
+	if rapid.Bool().Draw(d.T, "lower the mark") {
 		c.LowerTo = d.at()
 	}
 	return c
@@ -136,7 +135,7 @@ func (d draw) expectedClaims(name string) (firings []fsm.ExpectedClaim) {
 	return firings
 }
 
-// undoFirings draws an undo of a change in the journal, whether or not the undo still applies.
+// undoFirings draws an undo of a journaled change, which may no longer be possible.
 func (d draw) undoFirings() (c fsm.Undo) {
 	var entries []fsm.JournalEntry
 	for _, e := range d.m.journal {
@@ -150,15 +149,15 @@ func (d draw) undoFirings() (c fsm.Undo) {
 	e := entries[rapid.IntRange(0, len(entries)-1).Draw(d.T, "entry")]
 	f := e.Details().Firings
 	u := fsm.UndoFirings{Semaphore: e.Semaphore, Restore: f.Claims}
-	if e.Kind == fsm.FiringsRemembered || !d.likely("of its kind") {
+	if e.Kind == fsm.FiringsRemembered || !d.likely("matching kind") {
 		u.Restore = nil
 		for _, claim := range f.Claims {
 			u.Forget = append(u.Forget, fsm.ExpectedClaim{Firing: claim.Firing, Token: claim.Token})
 		}
 	}
-	if now := d.m.lowWater[e.Semaphore]; len(f.Claims) == 0 || rapid.Bool().Draw(d.T, "mark too") {
+	if now := d.m.lowWater[e.Semaphore]; len(f.Claims) == 0 || rapid.Bool().Draw(d.T, "change the mark") {
 		u.LowWater, u.ExpectedLowWater = d.at(), now
-		if !d.likely("the current mark is expected") {
+		if !d.likely("expect the current mark") {
 			u.ExpectedLowWater = f.MarkAfter
 		}
 		if u.LowWater.Equal(u.ExpectedLowWater) {

@@ -51,7 +51,7 @@ func (m *model) rememberNothing(e modelEdit) {
 	}
 }
 
-// repeated returns the original result of the edit with this request id, a refusal, or nil for a new edit.
+// repeated returns the result of an earlier edit with the same request id, a refusal, or nil for a new edit.
 func (m *model) repeated(e modelEdit, as func(fsm.Remembered) fsm.Result) fsm.Result {
 	switch r := m.request("", semaphore.Identity{}, e.id); {
 	case e.id == "":
@@ -87,7 +87,7 @@ func (m *model) tooOld(name string, revision uint64) *fsm.TooOld {
 	return &fsm.TooOld{RequestRevision: revision, Forgotten: m.forgottenMark(name), Revision: m.revision}
 }
 
-// requestsFor returns the requests of a name, oldest first.
+// requestsFor returns the remembered requests of a semaphore, or of edits if name is empty, oldest first.
 func (m *model) requestsFor(name string) (list []fsm.Remembered) {
 	for _, r := range m.requests {
 		if r.Semaphore == name {
@@ -103,7 +103,7 @@ func (m *model) forgetOldestOf(name string) {
 	m.requests = slices.Delete(m.requests, i, i+1)
 }
 
-// boundRequests forgets the requests beyond the limits.
+// boundRequests forgets the oldest requests until the limits are met.
 func (m *model) boundRequests() {
 	if m.level < 3 {
 		m.requests = newest(m.requests, m.settings.RememberedRequests)
@@ -174,7 +174,7 @@ func totalSize(list []fsm.Remembered) (n uint64) {
 	return n
 }
 
-// settleMarks drops the marks of names that have no other data.
+// settleMarks drops the marks of semaphores that have no other data.
 func (m *model) settleMarks() {
 	for _, name := range slices.Sorted(maps.Keys(m.forgotten)) {
 		if forgottenMark := m.forgotten[name]; len(m.requestsFor(name)) == 0 && (forgottenMark == 0 || m.level < 3 || name != "" && !m.hasData(name)) {
@@ -204,12 +204,12 @@ func (m *model) trimRequests(c fsm.Trim) fsm.Result {
 	return r
 }
 
-// requestHash draws the hash and the revision of a request. Below feature level 3 it mostly draws none.
+// requestHash draws the hash and revision of a request. Below feature level 3, both are usually 0.
 func (d draw) requestHash() (hash, revision uint64) {
-	if d.m.level < 3 && d.likely("nothing asked") {
+	if d.m.level < 3 && d.likely("no request hash") {
 		return 0, 0
 	}
-	return pick[uint64](d, "asked", 0, 1, 1, 2), d.requestRevision()
+	return pick[uint64](d, "request hash", 0, 1, 1, 2), d.requestRevision()
 }
 
 func (d draw) requestRevision() uint64 {

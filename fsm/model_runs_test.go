@@ -8,9 +8,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// This file models how firings end. Feature level 4 counts attempts and distinguishes more outcomes.
+// This file models the outcomes of firings. Feature level 4 added attempts and more claim states.
 
-// attempt returns the number of the attempt that a grant starts.
+// attempt returns the attempt number of a new grant.
 func (m *model) attempt(before *semaphore.Claim) uint32 {
 	switch {
 	case m.level < 4 && before == nil:
@@ -23,7 +23,7 @@ func (m *model) attempt(before *semaphore.Claim) uint32 {
 	return before.Attempts + 1
 }
 
-// completedState returns the state of a firing whose job ran to completion, or 0.
+// completedState returns the claim state after a job that ran to completion, or 0 for other outcomes.
 func completedState(job semaphore.JobEnd) semaphore.ClaimState {
 	switch job {
 	case semaphore.JobDone:
@@ -34,7 +34,7 @@ func completedState(job semaphore.JobEnd) semaphore.ClaimState {
 	return 0
 }
 
-// endClaim updates the claim of an ending permit.
+// endClaim updates the claim of a permit that has ended.
 func (m *model) endClaim(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd, cooling time.Duration) {
 	released := how == semaphore.EndReleased
 	for i := range m.claims {
@@ -70,7 +70,7 @@ func (m *model) endClaim(p *semaphore.Permit, how semaphore.End, job semaphore.J
 	}
 }
 
-// openClaim opens the claim that a permit held.
+// openClaim reopens the claim held by a permit, or deletes it if it has no attempts.
 func (m *model) openClaim(token uint64) {
 	for i := range m.claims {
 		switch c := &m.claims[i]; {

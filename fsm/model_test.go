@@ -42,7 +42,7 @@ type model struct {
 	sightings  []fsm.Sighting               // sorted by group and acquirer
 	quarantine time.Duration
 
-	// forgotten holds the marks of names that have remembered or forgotten requests. namesForgotten is the mark of all
+	// forgotten maps each name with remembered or forgotten requests to its mark. namesForgotten is the mark of all
 	// other names.
 	forgotten      map[string]uint64
 	namesForgotten uint64
@@ -52,8 +52,8 @@ type model struct {
 	endsForgotten    map[string]time.Time
 
 	jobs      []modelJob  // oldest first
-	report    work.Report // from the release that is being applied
-	jobEvents []string    // events about jobs and tasks in one entry
+	report    work.Report // from the release being applied
+	jobEvents []string    // job and task events of the current entry
 }
 
 type deletion struct {
@@ -70,7 +70,7 @@ func newModel() *model {
 	}
 }
 
-// apply applies a command in an entry of the current term, and returns the expected result.
+// apply applies cmd as an entry of the current term and returns the expected result.
 func (m *model) apply(cmd fsm.Command) fsm.Result {
 	r := m.do(cmd)
 	m.bound()
@@ -458,7 +458,7 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 	}
 }
 
-// onPermit changes the permit with this token if fits accepts it.
+// onPermit applies change to the permit with the given token if matches returns true for it.
 func (m *model) onPermit(token uint64, matches func(*semaphore.Permit) bool, change func(*semaphore.Permit)) fsm.Result {
 	for i := range m.permits {
 		if p := &m.permits[i]; p.Token == token && matches(p) {
@@ -470,7 +470,7 @@ func (m *model) onPermit(token uint64, matches func(*semaphore.Permit) bool, cha
 	return fsm.PermitResult{Permit: m.permit(token)}
 }
 
-// end ends p, and returns it in its new state or, if it was removed, in its last state.
+// end ends p and returns its new state, or its last state if it was removed.
 func (m *model) end(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd, cooling time.Duration, e fsm.JournalEntry) *semaphore.Permit {
 	m.revision++
 	m.endClaim(p, how, job, cooling)
@@ -499,7 +499,7 @@ func (m *model) end(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd
 
 func (m *model) note(e fsm.JournalEntry) {
 	e.Revision = m.revision
-	var change []int // the entries of the same change
+	var change []int // indexes of the entries of the same change
 	names := m.noted[m.revision]
 	e.Ordinal = uint32(len(names))
 	if m.settings.JournalPerSemaphore == 0 || m.settings.JournalTotal == 0 {
@@ -528,7 +528,7 @@ func (m *model) note(e fsm.JournalEntry) {
 	m.age(e.At)
 }
 
-// age forgets at most two edits and two run entries that are older than the lifetime.
+// age forgets at most two edits and two run entries that are older than the journal lifetime.
 func (m *model) age(now time.Time) {
 	if m.level < 3 || now.IsZero() {
 		return
@@ -545,7 +545,7 @@ func (m *model) age(now time.Time) {
 	m.bound()
 }
 
-// kind returns the indexes of the run entries or those of the edits.
+// kind returns the journal indexes of all run entries, or of all edits.
 func (m *model) kind(run bool) (all []int) {
 	for i, e := range m.journal {
 		if isRunEntry(e.Kind) == run {
@@ -559,7 +559,7 @@ func isRunEntry(kind fsm.EventKind) bool {
 	return slices.Contains([]fsm.EventKind{fsm.Released, fsm.Expired, fsm.HeldEvent, fsm.Abandoned, fsm.SupersededEvent, fsm.MissedEvent, fsm.HeardEvent}, kind)
 }
 
-// forgetEntry drops a journal entry and updates the marks.
+// forgetEntry drops a journal entry and updates the forgotten marks.
 func (m *model) forgetEntry(i int) {
 	e := m.journal[i]
 	m.journal = slices.Delete(m.journal, i, i+1)
@@ -575,7 +575,7 @@ func (m *model) forgetEntry(i int) {
 	}
 }
 
-// boundJournal enforces the limits of the journal: per name, then in total.
+// boundJournal enforces the journal limits, first per name and then in total.
 func (m *model) boundJournal() {
 	if m.settings.JournalPerSemaphore == 0 || m.settings.JournalTotal == 0 {
 		for len(m.journal) > 0 {
@@ -606,7 +606,8 @@ func (m *model) boundJournal() {
 	}
 }
 
-// markChanges marks the changes that may have lost entries before the entries of a change were counted.
+// markChanges raises changesForgotten to cover changes that may have lost entries below level 3, where the entries of a
+// change were not counted.
 func (m *model) markChanges() {
 	count := map[string]uint32{}
 	for _, e := range m.journal {
@@ -632,7 +633,7 @@ func (m *model) boundDeletions() {
 	m.deletions = newest(m.deletions, m.settings.RememberedDeletions)
 }
 
-// bound enforces all limits, and forgets names without data.
+// bound enforces all limits and forgets names without data.
 func (m *model) bound() {
 	m.boundJournal()
 	m.boundRequests()

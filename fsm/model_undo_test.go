@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// This file models pauses, cordons and undos, and draws undo commands.
+// This file models pauses, cordons and undos, and generates undo commands.
 
 // renewed returns a copy of the pause with the current revision.
 func (m *model) renewed(p *semaphore.Pause) *semaphore.Pause {
@@ -56,8 +56,8 @@ func modelWholeChange(c fsm.Undo) *fsm.WholeChange {
 	return &fsm.WholeChange{AlsoUndoes: c.OtherChanges, Partial: c.Partial}
 }
 
-// undo models an undo. It checks only what a drawn undo can violate: the drain, the changes it names, and its
-// expectations about the state.
+// undo models fsm.Undo. It checks only the conditions that a generated undo can violate: the drain, the undone changes,
+// and the expected state.
 func (m *model) undo(c fsm.Undo) fsm.Result {
 	request := modelEdit{fsm.EditUndo, c.RequestID, c.RequestHash, c.RequestRevision}
 	if r := m.repeated(request, func(r fsm.Remembered) fsm.Result {
@@ -171,7 +171,7 @@ func (m *model) undo(c fsm.Undo) fsm.Result {
 	return fsm.UndoResult{Revision: m.revision}
 }
 
-// undo draws an undo that a leader could have planned. Its expectations are sometimes wrong.
+// undo generates an undo as a leader would plan it, sometimes with a wrong expected revision.
 func (d draw) undo() fsm.Undo {
 	expected := func(revision uint64) uint64 {
 		if d.likely("as expected") {

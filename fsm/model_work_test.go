@@ -14,21 +14,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// This file models jobs and tasks as a slice of jobs, each with a slice of tasks. It computes counts and totals on
-// demand.
+// This file models jobs as a slice, each with a slice of tasks. Counts and totals are computed on demand.
 
 type modelJob struct {
-	work.Job // without its counts
+	work.Job // without counts
 	tasks    []modelTask
 	payload  uint64
 }
 
 type modelTask struct {
 	work.Task
-	handedOut bool // has been handed out before
+	handedOut bool // handed out at least once
 }
 
-// view returns the job with its counts, as a reader sees it.
+// view returns the job with its counts filled in.
 func (j *modelJob) view() *work.Job {
 	v := j.Job
 	v.Tasks, v.Payload, v.Bytes = uint32(len(j.tasks)), j.payload, 1024
@@ -107,7 +106,7 @@ func (m *model) carries(token uint64) bool {
 	return t != nil
 }
 
-// nextTask searches all waiting tasks.
+// nextTask returns the next task to hand out, after a linear search of all tasks.
 func (m *model) nextTask(sem string) (best *modelJob, first *modelTask) {
 	for i := range m.jobs {
 		j := &m.jobs[i]
@@ -163,7 +162,7 @@ func (m *model) handOut(sem string, token uint64) (*work.Job, *work.Task) {
 	return j.view(), &held
 }
 
-// settleTask updates the task carried by a permit that is ending.
+// settleTask updates the task of a permit that is ending.
 func (m *model) settleTask(p *semaphore.Permit, outcome semaphore.End, job semaphore.JobEnd, cooling time.Duration, at time.Time) {
 	j, t := m.taskOf(p.Token)
 	if t == nil || t.State != work.Held {
@@ -296,7 +295,7 @@ func (m *model) cancelJob(j *modelJob, cause work.Cancel, at time.Time) {
 	}
 }
 
-// exceededLimit returns the limit that these payloads would exceed, or nil.
+// exceededLimit returns the limit that the payloads would exceed, or nil.
 func (m *model) exceededLimit(s *work.Spec, before *modelJob, drops *modelJob, payloads [][]byte) *work.LimitError {
 	l := m.settings.Work.OrDefault()
 	sum, added := uint64(0), uint64(1024)
@@ -471,9 +470,9 @@ func (m *model) changeTasks(c fsm.ChangeTasks) fsm.Result {
 	return fsm.JobResult{Applied: true, Job: j.view(), Tasks: n}
 }
 
-// The methods below draw job commands.
+// The methods below generate job commands.
 
-// firstDefinition defines a semaphore for jobs, usually with on_expiry: free.
+// firstDefinition returns a command that defines a semaphore for jobs, usually with on_expiry: free.
 func (d draw) firstDefinition() fsm.Command {
 	name := pick(d, "name", modelSemaphores[:2]...)
 	kind := fsm.Create
@@ -601,7 +600,7 @@ func (d draw) taskToken() uint64 {
 	return d.token()
 }
 
-// checkWork compares the jobs with the model, and checks invariants that do not depend on the model.
+// checkWork compares the jobs with the model and checks invariants that do not depend on the model.
 func checkWork(t *rapid.T, before, s *fsm.State, m *model, cmds []fsm.Command, events []fsm.Event) {
 	t.Helper()
 	var jobEvents []string
@@ -651,10 +650,10 @@ func checkWork(t *rapid.T, before, s *fsm.State, m *model, cmds []fsm.Command, e
 		for prev := range before.Tasks(j.Number, 0) {
 			now := s.Task(prev.Ref)
 			if prev.Over() && now != nil && !changed {
-				same(t, "a finished task", now, prev)
+				same(t, "finished task", now, prev)
 			}
 			if now != nil && now.State == work.Held && s.Permit(now.Token) == nil {
-				t.Fatalf("task %+v is held, but its permit does not exist", now)
+				t.Fatalf("task %+v is held without a permit", now)
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// The values are few so that commands affect the same objects.
+// There are only a few values of each kind, so that commands often affect the same objects.
 var (
 	modelNames      = []string{"a", "b", "c", ""} // the empty name is for journal entries about cordons and settings
 	modelSemaphores = modelNames[:3]
@@ -24,11 +24,11 @@ var (
 	modelDurations  = []time.Duration{time.Minute, time.Second, 2 * time.Hour, 0}
 )
 
-// draw draws commands, most of them as a leader would propose.
+// draw generates commands, mostly valid ones.
 type draw struct {
 	*rapid.T
 	m    *model
-	jobs bool // draw mostly job commands
+	jobs bool // generate mostly job commands
 }
 
 func pick[T any](d draw, what string, from ...T) T { return rapid.SampledFrom(from).Draw(d.T, what) }
@@ -100,7 +100,7 @@ func (d draw) changes() []fsm.Change {
 	return out
 }
 
-// cooling draws a cooling duration. It is 0 below feature level 3.
+// cooling draws a cooling duration, or returns 0 below feature level 3.
 func (d draw) cooling() time.Duration {
 	if d.m.level < 3 {
 		return 0
@@ -178,12 +178,12 @@ func (d draw) command() fsm.Command {
 	return d.otherCommand()
 }
 
-// request draws the request id of an operator's change. Most are empty, because level 1 has none.
+// request draws the request id of an operator's change. Most are empty, because request ids require level 2.
 func (d draw) request() string {
 	return pick(d, "change request", append(slices.Repeat([]string{""}, 6), modelRequests...)...)
 }
 
-// journalLifetime draws a journal lifetime. It is 0 below feature level 3.
+// journalLifetime draws a journal lifetime, or returns 0 below feature level 3.
 func (d draw) journalLifetime() time.Duration {
 	if d.m.level < 3 {
 		return 0
@@ -195,7 +195,7 @@ func (d draw) drain() time.Duration {
 	return pick(d, "drain", 0, 0, 0, time.Minute, time.Hour, 25*time.Hour)
 }
 
-// timer identifies something that a timer can end.
+// timer identifies a drain or a temporary edit that the leader ends by a timer.
 type timer struct {
 	change uint64
 	name   string
@@ -383,11 +383,11 @@ func (d draw) otherCommand() fsm.Command {
 	return fsm.RaiseFeatureLevel{Level: pick(d, "level", uint32(0), uint32(1), uint32(2), uint32(3), uint32(4))}
 }
 
-// The machine agrees with the model on every result and every read. A machine restored from a snapshot at some point
-// behaves identically. The invariants that do not depend on the model hold after every entry.
+// Random commands must have the same results in the machine and in the model, and leave both in the same state. A
+// replica restored from a snapshot at a random point must behave identically.
 func TestMachine_RandomCommands_AgreesWithModel(t *testing.T) { checkModel(t, false) }
 
-// This test concentrates on jobs, which random commands of all kinds rarely complete.
+// Jobs have a separate test because a random mix of all commands rarely completes one.
 func TestMachine_RandomJobs_AgreesWithModel(t *testing.T) { checkModel(t, true) }
 
 func checkModel(t *testing.T, jobs bool) {
@@ -474,10 +474,10 @@ func same(t *rapid.T, what string, got, want any) {
 	}
 }
 
-// checkState reads everything that can be read, and compares it with the model.
+// checkState compares all readable state with the model.
 func checkState(t *rapid.T, s *fsm.State, m *model) {
 	t.Helper()
-	same(t, "numbers", []uint64{s.Revision(), s.LastToken(), s.CordonRevision(), s.Term()}, []uint64{m.revision, m.token, m.cordonRevision, m.term})
+	same(t, "revisions, token and term", []uint64{s.Revision(), s.LastToken(), s.CordonRevision(), s.Term()}, []uint64{m.revision, m.token, m.cordonRevision, m.term})
 	same(t, "settings", s.Settings(), m.settings)
 	same(t, "largest duration", s.LargestDuration(), m.largest)
 	same(t, "counts", []int{s.DefinitionCount(), s.PermitCount()}, []int{len(m.definitions), len(m.permits)})
@@ -501,7 +501,7 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 	same(t, "changes forgotten", s.ChangesForgotten(), m.changesForgotten)
 	same(t, "level and quarantine", []any{s.FeatureLevel(), s.Quarantine()}, []any{m.level, m.quarantine})
 	same(t, "sightings", collect(s.Sightings()), m.sightings)
-	same(t, "number of sightings", s.SightingCount(), len(m.sightings))
+	same(t, "sighting count", s.SightingCount(), len(m.sightings))
 	for _, seen := range m.sightings {
 		found, ok := s.Sighting(seen.Group, seen.Acquirer)
 		same(t, "sighting", []any{found, ok}, []any{seen, true})
@@ -605,16 +605,16 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 		}
 		same(t, "cordon", *c, m.cordons[i])
 	}
-	same(t, "number of cordons", len(s.Cordons()), len(m.cordons))
+	same(t, "cordon count", len(s.Cordons()), len(m.cordons))
 	m.checkAccess(t, s)
 }
 
-// checkRules checks the contract of Rules: while its value is unchanged, so is everything that admits or stops holders.
+// checkRules checks that definitions, cordons and drains do not change without a change of Rules.
 func checkRules(t *rapid.T, before, after *fsm.State) {
 	t.Helper()
 	if after.Rules() != before.Rules() {
 		if after.Rules() != after.Index() {
-			t.Fatalf("Rules() changed to %d, want the applied entry %d", after.Rules(), after.Index())
+			t.Fatalf("Rules() = %d after a change, want the index of the entry, %d", after.Rules(), after.Index())
 		}
 		return
 	}
@@ -636,12 +636,12 @@ func checkInvariants(t *rapid.T, before, after *fsm.State, events []fsm.Event) {
 	token := before.LastToken()
 	for _, e := range events {
 		if e.Revision < revision || e.Revision > after.Revision() {
-			t.Fatalf("event of revision %d follows revision %d, but the state is at %d", e.Revision, revision, after.Revision())
+			t.Fatalf("event has revision %d, want %d to %d", e.Revision, revision, after.Revision())
 		}
 		revision = e.Revision
 		if e.Kind == fsm.Granted {
 			if e.Permit.Token <= token {
-				t.Fatalf("token %d was granted after token %d", e.Permit.Token, token)
+				t.Fatalf("granted token %d, want it above %d", e.Permit.Token, token)
 			}
 			token = e.Permit.Token
 		}
@@ -672,18 +672,18 @@ func checkInvariants(t *rapid.T, before, after *fsm.State, events []fsm.Event) {
 			}
 			claimed[key] = p.Token
 			if c := after.Claim(p.Semaphore, *p.Firing); c == nil || c.Token != p.Token {
-				t.Fatalf("permit %d has a firing, but the claim of that firing is %+v", p.Token, c)
+				t.Fatalf("claim of the firing of permit %d = %+v, want that token", p.Token, c)
 			}
 		}
 	}
 	for _, name := range modelSemaphores {
 		if after.Used(name) != used[name] {
-			t.Fatalf("Used(%q) = %d, but the weights of its permits add up to %d", name, after.Used(name), used[name])
+			t.Fatalf("Used(%q) = %d, want %d, the total weight of its permits", name, after.Used(name), used[name])
 		}
-		// The used weight may exceed the permits only if it did so before, or if the definition changed.
+		// The used weight may rise above the number of permits only if the definition changed.
 		now, prev := after.Definition(name), before.Definition(name)
 		if now != nil && prev != nil && now.Version == prev.Version && used[name] > uint64(now.Definition.Permits) && used[name] > before.Used(name) {
-			t.Fatalf("Used(%q) rose to %d of %d permits, from %d", name, used[name], now.Definition.Permits, before.Used(name))
+			t.Fatalf("Used(%q) rose from %d to %d, but the definition has %d permits", name, before.Used(name), used[name], now.Definition.Permits)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func writeRecords(tb tester, records []*logv1.Record) []byte {
 	return b
 }
 
-// snapshotRecords returns the records of the state in readable form, without index and term.
+// snapshotRecords returns the snapshot records of s as text, without the applied index and term.
 func snapshotRecords(tb tester, s *fsm.State) []string {
 	tb.Helper()
 	var lines []string
@@ -79,8 +79,7 @@ func snapshotRecords(tb tester, s *fsm.State) []string {
 	return lines
 }
 
-// withValidTrailer returns b with a correct trailer if the rest of b can be parsed. It is needed because a fuzzer
-// cannot guess a checksum.
+// withValidTrailer returns b with a valid trailer if the other records can be parsed. A fuzzer cannot guess a checksum.
 func withValidTrailer(b []byte) []byte {
 	rest := b
 	count := 0

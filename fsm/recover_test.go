@@ -24,7 +24,7 @@ func grantAfter(d time.Duration) func(*fsm.Recovery) {
 	return func(r *fsm.Recovery) { r.UnsafeGrantAfter = &d }
 }
 
-// recovered recovers s. It checks that s is not modified and that the result can be restored.
+// recovered returns s.Recovered(r). It checks that s is not modified and that the result can be restored.
 func recovered(tb tester, s *fsm.State, r fsm.Recovery) *fsm.State {
 	tb.Helper()
 	before := snapshot(tb, s)
@@ -36,13 +36,13 @@ func recovered(tb tester, s *fsm.State, r fsm.Recovery) *fsm.State {
 		tb.Fatal("Recovered modified the old state")
 	}
 	if !bytes.Equal(snapshot(tb, next), snapshot(tb, restored(tb, next).State())) {
-		tb.Fatal("the recovered state changes when it is restored from its snapshot")
+		tb.Fatal("the recovered state does not round-trip through a snapshot")
 	}
 	return next
 }
 
-// logWithAllPermitKinds returns a log with permits of every kind, with and without firings: live, live but to be held
-// when lost, held, and cooling.
+// logWithAllPermitKinds returns a log with live, held and cooling permits, with and without firings. One of the live
+// permits has on_expiry: hold.
 func logWithAllPermitKinds(t *testing.T) *log {
 	l := newLog(t)
 	l.define("free", permits(9), freeOnLoss)
@@ -88,7 +88,7 @@ func TestRecovered_PermitsNotKept_LosesThemAndQuarantines(t *testing.T) {
 	equal(t, "permits held for an operator", remaining, []uint64{3, 4})
 	for token, want := range map[uint64]semaphore.End{1: semaphore.EndExpired, 2: semaphore.EndExpired, 5: semaphore.EndExpired, 6: semaphore.EndReleased} {
 		if r := s.EndedPermit(token); r == nil || r.Outcome != want {
-			t.Errorf("EndedPermit(%d) = %+v, want %v", token, r, want)
+			t.Errorf("EndedPermit(%d) = %+v, want outcome %v", token, r, want)
 		}
 	}
 	if r := s.Request("free", identity("a"), "ra"); r == nil || r.Outcome != semaphore.EndExpired {
@@ -122,16 +122,16 @@ func TestRecovered_PermitsNotKept_LosesThemAndQuarantines(t *testing.T) {
 	// The new cluster starts from this state. Nothing is granted until its leader ends the quarantine.
 	next := &log{tb: t, m: restored(t, s), index: s.Index(), term: s.Term() + 1}
 	next.m.Subscribe(func(a fsm.Applied) { next.events = a.Events })
-	equal(t, "a grant", unchanged[fsm.GrantResult](next, next.request("spent", "z")).Outcome, fsm.GrantQuarantined)
-	equal(t, "a retry", unchanged[fsm.GrantResult](next, next.request("free", "a", requestID("ra"))).Outcome, fsm.GrantRequestEnded)
-	equal(t, "another leader's timer", unchanged[fsm.RevisionResult](next, fsm.EndQuarantine{Term: next.term - 1}).Applied, false)
+	equal(t, "grant", unchanged[fsm.GrantResult](next, next.request("spent", "z")).Outcome, fsm.GrantQuarantined)
+	equal(t, "retry", unchanged[fsm.GrantResult](next, next.request("free", "a", requestID("ra"))).Outcome, fsm.GrantRequestEnded)
+	equal(t, "EndQuarantine from an earlier term", unchanged[fsm.RevisionResult](next, fsm.EndQuarantine{Term: next.term - 1}).Applied, false)
 	applyOne[fsm.RevisionResult](next, fsm.EndQuarantine{Term: next.term, At: at(9000)})
 	equal(t, "events", kinds(next.events), []fsm.EventKind{fsm.QuarantineEnded})
 	equal(t, "quarantine", next.state().Quarantine(), time.Duration(0))
 	if p := next.grant("spent", "z"); p.Token != floor+2 {
 		t.Errorf("token = %d, want %d", p.Token, floor+2)
 	}
-	equal(t, "again", unchanged[fsm.RevisionResult](next, fsm.EndQuarantine{Term: next.term}).Applied, false)
+	equal(t, "second EndQuarantine", unchanged[fsm.RevisionResult](next, fsm.EndQuarantine{Term: next.term}).Applied, false)
 }
 
 func TestRecovered_KeepPermits_GrantsImmediately(t *testing.T) {
@@ -161,7 +161,7 @@ func TestRecovered_UnsafeGrantAfter_IsJournaled(t *testing.T) {
 		equal(t, "quarantine", s.Quarantine(), after)
 		for e := range s.JournalBackward("", 0) {
 			if !strings.Contains(e.Reason, "UNSAFE: permits are granted after "+after.String()+", where 1h0m36s would be safe") {
-				t.Errorf("journal entry of the recovery has reason %q", e.Reason)
+				t.Errorf("reason of the recovery entry = %q, want the UNSAFE warning for %v", e.Reason, after)
 			}
 			break
 		}
@@ -186,7 +186,7 @@ func TestRecovered_OperatorState_IsKept(t *testing.T) {
 	}
 }
 
-// An operator may know of a longer max_duration than the one in the data directories. A shorter one has no effect.
+// Recovery.MaxDuration can raise the largest max_duration in the state but not lower it.
 func TestRecovered_MaxDuration_SetsQuarantine(t *testing.T) {
 	for longest, want := range map[time.Duration]time.Duration{
 		0: time.Hour + 36*time.Second, time.Minute: time.Hour + 36*time.Second, 2 * time.Hour: 2*time.Hour + 72*time.Second,
@@ -205,12 +205,12 @@ func TestRecovered_PermitsLost_SetsHistoryBegins(t *testing.T) {
 	equal(t, "after a restart", restored(t, s).State().HistoryBegins(), recovery().At)
 }
 
-// Even if the clock is behind, tokens and revisions increase.
+// Tokens and revisions increase even if the clock has gone backwards.
 func TestRecovered_TokensAndRevisions_ExceedClockAndState(t *testing.T) {
 	first := recovered(t, logWithAllPermitKinds(t).state(), recovery())
 	second := recovered(t, first, recovery(func(r *fsm.Recovery) { r.ClusterID, r.At = "5eed.3", at(0) }))
 	if second.LastToken() <= first.LastToken() || second.Revision() <= first.Revision() {
-		t.Errorf("after a second recovery: token %d after %d, revision %d after %d", second.LastToken(), first.LastToken(), second.Revision(), first.Revision())
+		t.Errorf("second recovery: token = %d, revision = %d, want above %d and %d", second.LastToken(), second.Revision(), first.LastToken(), first.Revision())
 	}
 }
 

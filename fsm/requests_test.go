@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// newLevel3LogWithBounds returns a log at feature level 3 with these limits for remembered requests.
+// newLevel3LogWithBounds returns a log at feature level 3 with the given limits for remembered requests.
 func newLevel3LogWithBounds(tb tester, bounds fsm.RequestBounds) *log {
 	l := newLog(tb)
 	settings := fsm.DefaultSettings()
@@ -28,7 +28,7 @@ func (l *log) run(sem, id string, change ...func(*fsm.Grant)) fsm.Grant {
 	g := l.request(sem, "a", append(change, requestID(id))...)
 	r := applyOne[fsm.GrantResult](l, g)
 	if r.Outcome != fsm.GrantGranted {
-		l.tb.Fatalf("%s of %s: got %+v", id, sem, r)
+		l.tb.Fatalf("request %s of %s = %+v, want a grant", id, sem, r)
 	}
 	l.apply(fsm.Release{Token: r.Permit.Token})
 	return g
@@ -38,7 +38,7 @@ func withRequestRevision(revision uint64) func(*fsm.Grant) {
 	return func(g *fsm.Grant) { g.RequestRevision = revision }
 }
 
-// A quiet semaphore keeps its requests regardless of how busy others are.
+// Busy semaphores must not evict the requests of a quiet one.
 func TestRequests_BusySemaphore_ForgetsOwnRequestsFirst(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{RequestBytes: 4096})
 	for _, name := range []string{"quiet", "busy", "busier"} {
@@ -59,10 +59,10 @@ func TestRequests_BusySemaphore_ForgetsOwnRequestsFirst(t *testing.T) {
 	}
 	requests, _, bytes, _ := l.state().RequestMemory()
 	if bytes > 4096 || bytes < 3500 || requests < 10 {
-		t.Errorf("RequestMemory() = %d requests in %d bytes", requests, bytes)
+		t.Errorf("RequestMemory() = %d requests in %d bytes, want at least 10 in 3500 to 4096", requests, bytes)
 	}
 	if l.state().Forgotten("quiet") >= quiet[0].DefinitionVersion+100 || l.state().Forgotten("busy") == 0 {
-		t.Errorf("Forgotten(quiet) = %d, Forgotten(busy) = %d", l.state().Forgotten("quiet"), l.state().Forgotten("busy"))
+		t.Errorf("Forgotten(quiet) = %d, Forgotten(busy) = %d, want an early revision and a non-zero one", l.state().Forgotten("quiet"), l.state().Forgotten("busy"))
 	}
 }
 
@@ -78,12 +78,12 @@ func TestRequests_ForgottenWithRevision_IsRefused(t *testing.T) {
 	if restarted.State().TooOld("s", issuedAt) == nil {
 		t.Error("TooOld() = nil after a restart")
 	}
-	// A newer revision claims that the request is new, which only its caller can know.
+	// With a newer revision, the same id counts as a new request.
 	first.RequestRevision = l.state().Revision()
-	equal(t, "with a newer revision", applyOne[fsm.GrantResult](l, first).Outcome, fsm.GrantGranted)
-	// While the request's permit is live, the request is found through it, regardless of its age.
+	equal(t, "newer revision", applyOne[fsm.GrantResult](l, first).Outcome, fsm.GrantGranted)
+	// A request with a live permit is found regardless of its revision.
 	first.RequestRevision = issuedAt
-	equal(t, "while it is held", unchanged[fsm.GrantResult](l, first).Outcome, fsm.GrantHeld)
+	equal(t, "live permit", unchanged[fsm.GrantResult](l, first).Outcome, fsm.GrantHeld)
 }
 
 func TestRequests_ReusedIDWithOtherParameters_IsRefused(t *testing.T) {
@@ -157,8 +157,7 @@ func TestTrim_IsBounded(t *testing.T) {
 	}
 }
 
-// If a caller makes the edit e1 and another caller then makes e2, a retry of e1 must not return the result of e2,
-// because the first caller would mistake it for the result of e1.
+// A retry of e1 must return the result of e1, even if another caller has made edit e2 since.
 func TestEdits_Retry_ReturnsOriginalResult(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	d := l.define("s")
@@ -176,13 +175,13 @@ func TestEdits_Retry_ReturnsOriginalResult(t *testing.T) {
 	gone.RequestID = "gone"
 	equal(t, "deletion", applyOne[fsm.EditResult](l, gone).Permits, uint32(1))
 	l.apply(fsm.Release{Token: l.state().LastToken()})
-	equal(t, "its repeat", unchanged[fsm.EditResult](l, gone).Permits, uint32(1))
+	equal(t, "repeated deletion", unchanged[fsm.EditResult](l, gone).Permits, uint32(1))
 
 	l.define("a")
 	l.define("b")
 	pause := fsm.Pause{Names: []string{"b"}, RequestID: "p"}
 	l.apply(pause)
-	pause.Names = []string{"a", "b"} // what the selector matches now
+	pause.Names = []string{"a", "b"} // the selector now matches both
 	equal(t, "pause", unchanged[fsm.RevisionResult](l, pause).Names, []string{"b"})
 	cordon := fsm.SetCordon{ID: "z", GroupPattern: "dr", RequestID: "c"}
 	set := applyOne[fsm.RevisionResult](l, cordon).Cordon
@@ -191,7 +190,7 @@ func TestEdits_Retry_ReturnsOriginalResult(t *testing.T) {
 	restored(t, l.state())
 }
 
-// A retry of a resume that found nothing must not lift a pause that has been set since.
+// If a resume has no effect, a retry of it must not lift a pause that was set in the meantime.
 func TestEdits_NoOps_AreRemembered(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("a")
@@ -205,13 +204,13 @@ func TestEdits_NoOps_AreRemembered(t *testing.T) {
 		}
 		l.apply(fsm.Pause{Names: []string{"a"}}, fsm.SetCordon{ID: "z", GroupPattern: "dr"})
 		resume.Names = []string{"a"}
-		none.Names = []string{"a"} // the selector matches a semaphore now
+		none.Names = []string{"a"} // the selector now matches a semaphore
 	}
 	for _, cmd := range []fsm.Command{resume, none, uncordon} {
 		unchanged[fsm.RevisionResult](l, cmd)
 	}
 	if l.state().Definition("a").Pause == nil || len(l.state().Cordons()) == 0 {
-		t.Error("a retry lifted a pause or cordon that had been set since")
+		t.Error("a retry lifted a newer pause or cordon")
 	}
 	restored(t, l.state())
 }
@@ -223,17 +222,17 @@ func TestEdits_ForgottenWithRevision_AreRefused(t *testing.T) {
 	l.apply(pause, fsm.Resume{Names: []string{"a"}, RequestID: "q"})
 	l.apply(fsm.Trim{Term: l.term, UpTo: l.state().Revision(), Names: []string{""}})
 	if r := unchanged[fsm.InvalidResult](l, pause); r.TooOld == nil {
-		t.Errorf("Pause with a forgotten request id: got %+v", r)
+		t.Errorf("Pause with a forgotten request id = %+v, want TooOld", r)
 	}
 	other := fsm.Resume{Names: []string{"a"}, RequestID: "q", RequestHash: 1}
 	l.apply(fsm.Resume{Names: []string{"a"}, RequestID: "r", RequestHash: 1})
 	other.RequestID, other.RequestHash = "r", 2
 	if r := unchanged[fsm.InvalidResult](l, other); r.UsedBy == nil || r.TooOld != nil {
-		t.Errorf("another command with a used request id: got %+v", r)
+		t.Errorf("another command with the same request id = %+v, want UsedBy", r)
 	}
 }
 
-// The edits of a script must not make the cluster forget acquires, and vice versa.
+// A script that makes many edits must not evict remembered acquires.
 func TestRequests_EditsHaveSeparateBudget(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{RequestBytes: 4096, EditBytes: 4096})
 	l.define("s")
@@ -245,9 +244,10 @@ func TestRequests_EditsHaveSeparateBudget(t *testing.T) {
 	equal(t, "acquire", unchanged[fsm.GrantResult](l, g).Outcome, fsm.GrantRequestEnded)
 	_, edits, _, bytes := l.state().RequestMemory()
 	if edits < 5 || edits > 15 || bytes > 4096 || l.state().Forgotten("") == 0 || l.state().Forgotten("s") > g.DefinitionVersion {
-		t.Errorf("RequestMemory() = %d edits in %d bytes", edits, bytes)
+		t.Errorf("RequestMemory() = %d edits in %d bytes, want 5 to 15 in at most 4096; Forgotten() = %d and %d", edits, bytes,
+			l.state().Forgotten(""), l.state().Forgotten("s"))
 	}
-	// An edit is remembered even if it alone is larger than the limit for edits.
+	// An edit larger than the whole limit is still remembered.
 	var names []string
 	var batch []fsm.Change
 	for i := range 400 {
@@ -259,7 +259,7 @@ func TestRequests_EditsHaveSeparateBudget(t *testing.T) {
 	restored(t, l.state())
 }
 
-// Below level 3, requests were forgotten without recording that, so unknown requests from that time count as too old.
+// Level 2 does not record which requests it forgets, so unknown requests from before level 3 count as too old.
 func TestRaiseFeatureLevel_ToThree_MarksRequestsForgotten(t *testing.T) {
 	l := newUndoLog(t)
 	l.define("s")
@@ -272,7 +272,7 @@ func TestRaiseFeatureLevel_ToThree_MarksRequestsForgotten(t *testing.T) {
 	restored(t, l.state())
 }
 
-// Requests that a recovery did not find may have been granted.
+// Requests that are missing from the recovered state may have been granted.
 func TestRecovery_WithoutMajority_MarksRequestsForgotten(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("s")
@@ -283,7 +283,7 @@ func TestRecovery_WithoutMajority_MarksRequestsForgotten(t *testing.T) {
 			r.UnsafeGrantAfter = nil
 		}
 		s := recovered(t, l.state(), r)
-		equal(t, fmt.Sprint("permits kept: ", keep), []bool{s.TooOld("s", issuedAt) != nil, s.TooOld("", issuedAt) != nil}, []bool{!keep, !keep})
+		equal(t, fmt.Sprint("too old with KeepPermits = ", keep), []bool{s.TooOld("s", issuedAt) != nil, s.TooOld("", issuedAt) != nil}, []bool{!keep, !keep})
 	}
 }
 
@@ -293,7 +293,7 @@ func TestAcquisitionHash_DistinguishesRequests(t *testing.T) {
 		for _, f := range []*semaphore.Firing{nil, newFiring("f", 0), newFiring("g", 0), newFiring("f", 60), newFiring("f", 61), newFiring("g", 61)} {
 			requestHash, desc := fsm.AcquisitionHash(weight, f, false), fmt.Sprint(weight, f)
 			if other, ok := seen[requestHash]; ok {
-				t.Errorf("%s has the same hash as %s", desc, other)
+				t.Errorf("%s and %s have the same hash", desc, other)
 			}
 			seen[requestHash] = desc
 		}

@@ -59,14 +59,14 @@ func TestRestore_OtherCluster_IsRefused(t *testing.T) {
 		err := m.Restore(bytes.NewReader(file))
 		switch {
 		case ok && err != nil:
-			t.Errorf("Restore() with cluster id %q = %v", id, err)
+			t.Errorf("Restore() with cluster id %q = %v, want nil", id, err)
 		case !ok && (!errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), `"5eed.1"`) || m.State() != before):
-			t.Errorf("Restore() with cluster id %q = %v", id, err)
+			t.Errorf("Restore() with cluster id %q = %v, want ErrSnapshot naming 5eed.1 and no change of state", id, err)
 		}
 	}
 }
 
-// Damage to any byte and truncation at any length are detected, and the old state remains in place.
+// Restore detects damage to any byte and truncation at any length, and keeps the old state.
 func TestRestore_Damaged_IsRefused(t *testing.T) {
 	file := snapshot(t, everyCommandScenario(t).state())
 	l := newLog(t)
@@ -75,7 +75,7 @@ func TestRestore_Damaged_IsRefused(t *testing.T) {
 	before := l.state()
 	mustRefuse := func(what string, i int, b []byte) {
 		if err := l.m.Restore(bytes.NewReader(b)); !errors.Is(err, fsm.ErrSnapshot) {
-			t.Fatalf("%s at byte %d of %d: Restore() = %v", what, i, len(file), err)
+			t.Fatalf("%s at byte %d of %d: Restore() = %v, want ErrSnapshot", what, i, len(file), err)
 		}
 		if l.state() != before {
 			t.Fatalf("%s at byte %d: the state was replaced even though Restore failed", what, i)
@@ -96,14 +96,13 @@ func TestRestore_Damaged_IsRefused(t *testing.T) {
 	}
 }
 
-var errBroken = errors.New("disk on fire")
+var errBroken = errors.New("read failed")
 
 type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, errBroken }
 
-// Records are read ahead in batches. The result must be the same as if they were read one by one, for complete and
-// damaged snapshots of any length.
+// Records are read ahead in batches. Errors must name the right record at any batch boundary.
 func TestRestore_AnyLength_ReportsBadRecord(t *testing.T) {
 	for _, count := range []int{254, 255, 256, 257, 258, 4000} {
 		t.Run(strconv.Itoa(count), func(t *testing.T) {
@@ -147,13 +146,13 @@ func TestRestore_AnyLength_ReportsBadRecord(t *testing.T) {
 				}
 			}
 			if err := fsm.New("").Restore(bytes.NewReader(append(slices.Clone(file), 0))); err == nil || !strings.Contains(err.Error(), "bytes after the trailer") {
-				t.Errorf("bytes after the trailer: Restore() = %v", err)
+				t.Errorf("Restore() with bytes after the trailer = %v, want an error", err)
 			}
 		})
 	}
 }
 
-// A snapshot with a correct checksum may still be wrong, because a faulty server may have written it.
+// A snapshot with a valid checksum may still be inconsistent if a faulty server wrote it.
 func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 	find := func(records []*logv1.Record, matches func(*logv1.Record) bool) *logv1.Record {
 		i := slices.IndexFunc(records, matches)
@@ -421,7 +420,7 @@ func TestRestore_WrongTrailer_IsRefused(t *testing.T) {
 func TestSnapshot_WriterFails_ReturnsError(t *testing.T) {
 	for _, room := range []int{0, 10, 100} {
 		if err := everyCommandScenario(t).state().Snapshot(&limitedWriter{room}); !errors.Is(err, io.ErrShortWrite) {
-			t.Errorf("Snapshot() with room for %d bytes = %v", room, err)
+			t.Errorf("Snapshot() with room for %d bytes = %v, want io.ErrShortWrite", room, err)
 		}
 	}
 }
@@ -463,8 +462,7 @@ func TestHash_EqualStates_HaveEqualHashes(t *testing.T) {
 	}
 }
 
-// FuzzRestore checks that for any input Restore either returns ErrSnapshot or restores a state whose snapshot can be
-// read back unchanged.
+// FuzzRestore checks that Restore either returns ErrSnapshot or restores a state that round-trips through a snapshot.
 func FuzzRestore(f *testing.F) {
 	scenario := snapshot(f, everyCommandScenario(f).state())
 	f.Add(scenario)
@@ -488,7 +486,7 @@ func FuzzRestore(f *testing.F) {
 		}
 		once := snapshot(t, m.State())
 		if !bytes.Equal(once, snapshot(t, restored(t, m.State()).State())) {
-			t.Fatal("the snapshot of the restored machine differs")
+			t.Fatal("the restored state does not round-trip through a snapshot")
 		}
 		l := &log{tb: t, m: m, index: m.State().Index(), term: m.State().Term()}
 		if l.index < 1<<62 {

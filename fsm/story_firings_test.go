@@ -22,8 +22,8 @@ func futureFiringCommands() []fsm.Command {
 	}
 }
 
-// futureFiringScenario returns a log of definitions with and without a limit on how far ahead firings may be, and in
-// which one future firing has been forgotten. It is frozen.
+// futureFiringScenario returns a log with two definitions, one of which limits how far ahead firings may be, and with a
+// forgotten future firing. It is frozen.
 func futureFiringScenario(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})

@@ -5,8 +5,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// forgetFiringsCommands returns the feature level 3 commands that operators use to repair remembered firings. They are
-// frozen.
+// forgetFiringsCommands returns the feature level 3 commands that repair remembered firings. They are frozen.
 func forgetFiringsCommands() []fsm.Command {
 	return []fsm.Command{
 		fsm.ForgetFirings{
@@ -23,8 +22,8 @@ func forgetFiringsCommands() []fsm.Command {
 	}
 }
 
-// forgetFiringsScenario returns a log with three repairs of remembered firings. The first is kept, the second was
-// undone, and the undo of the third was itself undone. It is frozen.
+// forgetFiringsScenario returns a log with three repairs of remembered firings. The second was undone, and the third
+// was undone and redone. It is frozen.
 func forgetFiringsScenario(tb tester) *log {
 	l := newLog(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})
@@ -42,8 +41,7 @@ func forgetFiringsScenario(tb tester) *log {
 	return l
 }
 
-// poison claims firings far in the future, and causes the oldest to be forgotten, so that the low-water mark is also
-// far in the future.
+// poison claims firings far in the future and forgets the oldest, which moves the low-water mark far into the future.
 func (l *log) poison(name string) {
 	l.tb.Helper()
 	for _, due := range []int{8000, 9000, 9100} {

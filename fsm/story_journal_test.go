@@ -6,8 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// journalCommands returns the feature level 3 commands that add data about a change to the journal, or set the
-// journal's lifetime. They are frozen.
+// journalCommands returns the commands that use the journal fields of feature level 3. They are frozen.
 func journalCommands() []fsm.Command {
 	return []fsm.Command{
 		fsm.Undo{Change: 3, OtherChanges: []uint64{4, 5}, Partial: true, At: at(70)},
@@ -18,9 +17,8 @@ func journalCommands() []fsm.Command {
 	}
 }
 
-// journalScenario returns a log with a feature level 3 journal. The journal contains changes to one semaphore and
-// to several, some with forgotten entries; entries from before that level; and forgotten records of how permits ended.
-// It is frozen.
+// journalScenario returns a log whose journal was started at level 2 and continued at level 3. It contains changes to
+// one semaphore and to several, and some of its entries have been forgotten. It is frozen.
 func journalScenario(tb tester) *log {
 	l := newLevel2Log(tb)
 	settings := fsm.DefaultSettings()

@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// requestCommands returns the feature level 3 commands that carry more data about their request, or set limits for
-// remembered requests. They are frozen, like the commands of other levels.
+// requestCommands returns the commands that use the request hashes, request revisions and request limits of feature
+// level 3. They are frozen.
 func requestCommands() []fsm.Command {
 	return []fsm.Command{
 		fsm.Grant{Semaphore: "s", Identity: identity("a"), Weight: 1, RequestID: "r1", RequestRevision: 7, At: at(60)},
@@ -33,7 +33,7 @@ func keptPauseCommands() []fsm.Command {
 	return []fsm.Command{fsm.Pause{Names: []string{"s"}, Keep: true, At: at(63)}}
 }
 
-// expectedPauseCommands returns the feature level 3 pauses and resumes that have expectations. They are frozen.
+// expectedPauseCommands returns the feature level 3 pauses and resumes with expected versions. They are frozen.
 func expectedPauseCommands() []fsm.Command {
 	return []fsm.Command{
 		fsm.Pause{Names: []string{"s", "t"}, Expected: []fsm.Expected{{Version: 2}, {Version: 3, Pause: 4}}, At: at(64)},
@@ -41,8 +41,8 @@ func expectedPauseCommands() []fsm.Command {
 	}
 }
 
-// requestScenario returns a log that remembers some requests and has forgotten others: those of a semaphore, of a name
-// without other data and of names without any data, as well as edits. It is frozen.
+// requestScenario returns a log with remembered and forgotten requests of existing semaphores, of deleted semaphores,
+// and of operators. It is frozen.
 func requestScenario(tb tester) *log {
 	l := newLog(tb)
 	settings := fsm.DefaultSettings()

@@ -7,12 +7,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// limitedAttempts limits a firing to two attempts, and runs missed firings.
+// limitedAttempts allows two attempts per firing and runs missed firings.
 func limitedAttempts(d *semaphore.Definition) {
 	d.FiringOnLoss, d.MaxAttempts, d.Misfire, d.MisfireWindow = semaphore.FiringFree, 2, semaphore.MisfireEach, time.Hour
 }
 
-// runCommands returns the feature level 4 commands that concern how firings end. They are frozen.
+// runCommands returns the feature level 4 commands for the outcomes of firings. They are frozen.
 func runCommands() []fsm.Command {
 	return []fsm.Command{
 		fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Create, Name: "s", Definition: definition("s", limitedAttempts)}}, At: at(110)},

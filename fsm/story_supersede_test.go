@@ -6,8 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// supersedeCommands returns the feature level 3 commands with more data about an identity that already holds a
-// permit. They are frozen.
+// supersedeCommands returns the commands with the feature level 3 fields for superseded permits. They are frozen.
 func supersedeCommands() []fsm.Command {
 	return []fsm.Command{
 		fsm.Grant{Semaphore: "s", Identity: identity("a"), Weight: 1, Supersedes: 7, Replaces: true, At: at(80)},
@@ -16,8 +15,7 @@ func supersedeCommands() []fsm.Command {
 	}
 }
 
-// supersedeScenario returns a log with permits that have superseded others, one of which its holder may still rely on.
-// It is frozen.
+// supersedeScenario returns a log with two superseded permits. The holder of one may still rely on it. It is frozen.
 func supersedeScenario(tb tester) *log {
 	l := newLevel2Log(tb)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})

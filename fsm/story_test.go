@@ -18,7 +18,7 @@ func everyCommand() []fsm.Command {
 		accessCommands())
 }
 
-// level1Commands returns each command of level 1. Golden files are generated from these commands, so they are frozen.
+// level1Commands returns every level 1 command. Golden files are generated from these commands, so they are frozen.
 func level1Commands() []fsm.Command {
 	expected := uint64(3)
 	return []fsm.Command{
@@ -66,7 +66,7 @@ func level1Commands() []fsm.Command {
 	}
 }
 
-// level2Commands returns each command that feature level 2 added or extended with a field. They are frozen too.
+// level2Commands returns every command that feature level 2 added or extended. They are frozen too.
 func level2Commands() []fsm.Command {
 	return []fsm.Command{
 		fsm.RaiseFeatureLevel{Level: 2},
@@ -88,14 +88,13 @@ func level2Commands() []fsm.Command {
 	}
 }
 
-// cutShortCommands returns a release of a job that was cut short. The command was added to feature level 2 later, and
-// is frozen too.
+// cutShortCommands returns a release of a job that was cut short, a later addition to level 2. It is frozen too.
 func cutShortCommands() []fsm.Command {
 	return []fsm.Command{fsm.Release{Token: 2, Job: semaphore.JobCutShort, Cooling: 2 * time.Second, At: at(40)}}
 }
 
-// undoCommands returns an undo of each kind, and operator changes with request ids. They were all added to feature
-// level 2 later, and are frozen too.
+// undoCommands returns undos and operator changes with request ids, a later addition to feature level 2. They are
+// frozen too.
 func undoCommands() []fsm.Command {
 	pause := &semaphore.Pause{Reason: "moving", Until: at(600), Stop: true, Revision: 9, Author: "ann", Drain: time.Minute, Change: 9}
 	end := &fsm.EditEnd{Revision: 4, Until: at(700), Before: definition("import"), After: definition("import", permits(9)), Drain: time.Minute}
@@ -130,8 +129,8 @@ func jobEnds() []semaphore.JobEnd {
 	return []semaphore.JobEnd{semaphore.JobDone, semaphore.JobNotRun, semaphore.JobCutShort, semaphore.JobFailed}
 }
 
-// If a field is added to a command but not to the codec, it is decoded as empty and this test fails. The test does not
-// notice a field that is missing from these commands.
+// A field that is added to a command but not to the codec is decoded as empty and fails this test. setFields reports
+// fields that everyCommand does not set.
 func TestEveryCommand_AllFieldsSet_RoundTrips(t *testing.T) {
 	cmds := everyCommand()
 	entry, err := fsm.Encode(fsm.SupportedLevel, cmds)
@@ -148,7 +147,7 @@ func TestEveryCommand_AllFieldsSet_RoundTrips(t *testing.T) {
 	fields.report(t)
 }
 
-// This is the equivalent test for stored data: the scenarios set every field, and a restored state keeps it.
+// The restore tests cover every stored field only if the scenarios set all of them.
 func TestScenarios_SetEveryStoredField(t *testing.T) {
 	fields := setFields{}
 	fields.visit(everything(undoScenario(t).state()))
@@ -163,7 +162,7 @@ func TestScenarios_SetEveryStoredField(t *testing.T) {
 	fields.report(t)
 }
 
-// everything returns all parts of a state that readers can see.
+// everything returns all data that can be read from a state.
 func everything(s *fsm.State) []any {
 	var all []any
 	semaphores := map[string]bool{}
@@ -220,7 +219,7 @@ func everything(s *fsm.State) []any {
 	return append(all, s.AccessRevision(), s.Settings(), s.LargestDuration(), s.FeatureLevel(), s.LastToken(), s.Revision(), s.CordonRevision())
 }
 
-// setFields records, for each field of a struct, whether the field has ever had a value.
+// setFields records which struct fields were non-zero in any of the visited values.
 type setFields map[string]bool
 
 func (u setFields) visit(v any) { u.value(reflect.ValueOf(v)) }
@@ -290,8 +289,8 @@ func everyCommandScenario(tb tester) *log {
 	return l
 }
 
-// cutShortScenario continues that log with jobs that were stopped early: spent, free immediately, and free after
-// cooling. It is frozen too.
+// cutShortScenario extends everyCommandScenario with jobs that were cut short, with and without cooling, for both
+// values of firing_on_loss. It is frozen too.
 func cutShortScenario(tb tester) *log {
 	l := everyCommandScenario(tb)
 	l.define("once", permits(3))
@@ -306,9 +305,8 @@ func cutShortScenario(tb tester) *log {
 	return l
 }
 
-// undoScenario continues that log with several undos. They undo a pause and a cordon that had each replaced an earlier
-// one, the deletion of a definition that was paused and had a temporary edit, and a temporary edit. The undo of the
-// temporary edit is itself undone. It is frozen too.
+// undoScenario extends cutShortScenario with undos of a temporary edit, of that undo, of a pause and a cordon that
+// replaced earlier ones, and of the deletion of a paused definition with a temporary edit. It is frozen too.
 func undoScenario(tb tester) *log {
 	l := cutShortScenario(tb)
 	l.define("moved", permits(2))
@@ -348,7 +346,7 @@ func undoScenario(tb tester) *log {
 	return l
 }
 
-// level1Scenario returns the log of a cluster that remains at level 1.
+// level1Scenario returns the log of a cluster at level 1.
 func level1Scenario(tb tester) *log {
 	l := newLog(tb)
 	l.apply(level1Commands()...)

@@ -31,7 +31,7 @@ func workCommands() []fsm.Command {
 	}
 }
 
-// workScenario returns a log with jobs and tasks in each state. It is frozen.
+// workScenario returns a log with jobs and tasks in every state. It is frozen.
 func workScenario(tb tester) *log {
 	l := newWorkLog(tb)
 	settings := l.state().Settings()

@@ -50,7 +50,7 @@ func newSecuredCluster(t *testing.T, change func(*Config)) *securedCluster {
 	return s
 }
 
-// as returns a caller to the given server. It presents a client certificate for leaf, or none if leaf has no name.
+// as returns a caller of the given server with a client certificate for leaf, or with none if leaf has no name.
 func (s *securedCluster) as(server int, leaf authority.Leaf) caller {
 	s.t.Helper()
 	cfg := &tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13}
@@ -96,7 +96,7 @@ func eachMethod(visit func(fullMethod string, m protoreflect.MethodDescriptor)) 
 	})
 }
 
-// call calls any method with an empty message, and returns the error from its first response.
+// call calls a method with an empty message and returns the error of its first response.
 func call(t *testing.T, ctx context.Context, c caller, fullMethod string, m protoreflect.MethodDescriptor) error {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
@@ -120,7 +120,7 @@ func call(t *testing.T, ctx context.Context, c caller, fullMethod string, m prot
 	return stream.RecvMsg(out.New().Interface())
 }
 
-// answeredLocally reports whether every server answers the method itself, without the leader.
+// answeredLocally reports whether every server handles the method itself instead of forwarding it to the leader.
 func answeredLocally(fullMethod string) bool {
 	return fullMethod == gatekeeperv1.ClusterService_GetStatus_FullMethodName ||
 		fullMethod == gatekeeperv1.ClusterService_ListMembers_FullMethodName
@@ -134,10 +134,10 @@ func TestAccess_CallerWithoutBinding_IsRefusedByEveryServer(t *testing.T) {
 		eachMethod(func(fullMethod string, m protoreflect.MethodDescriptor) {
 			err := call(t, bounded(t), unbound, fullMethod, m)
 			if fullMethod == gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName && status.Code(err) == codes.InvalidArgument {
-				return // a follower refuses an empty batch without forwarding it; otherwise the leader authenticates the caller
+				return // a follower refuses an empty batch before the caller is authenticated
 			}
 			if answeredLocally(fullMethod) && status.Code(err) == codes.Unavailable {
-				return // a follower may not have the binding yet, and refers the caller to the leader
+				return // a follower may lag behind, so it refers unknown callers to the leader
 			}
 			if status.Code(err) != codes.Unauthenticated {
 				t.Errorf("server %d: %s = %v, want Unauthenticated", i, fullMethod, err)
@@ -146,7 +146,7 @@ func TestAccess_CallerWithoutBinding_IsRefusedByEveryServer(t *testing.T) {
 	}
 }
 
-// Package api has a table of the role that each call requires. A call that is missing from that table fails this test.
+// Package api lists the role that each method requires. A method that is missing from that list fails this test.
 func TestAccess_PrincipalWithoutRoles_MayOnlyCallWhoAmI(t *testing.T) {
 	t.Parallel()
 	s := newSecuredCluster(t, nil)
@@ -241,7 +241,7 @@ func TestAccess_OtherPrincipalsPermit_LooksUnknown(t *testing.T) {
 				resp, err := do(token)
 				return strings.ReplaceAll(resp+status.Convert(err).Message(), decimal(token), "TOKEN")
 			}
-			if what == "take over" { // callers may learn whether a semaphore allows takeovers
+			if what == "take over" { // whether a semaphore allows takeovers is not secret
 				continue
 			}
 			if theirs, unknown := result(held.GetToken()), result(unknownToken); theirs != unknown {
@@ -336,7 +336,7 @@ func TestAccess_Scopes_LimitRoles(t *testing.T) {
 		found = found || e.GetAuthor() == "ops (root)"
 	}
 	if !found {
-		t.Errorf("no history entry has author ops, who claimed to be root: %v", history.GetEntries())
+		t.Errorf("no history entry has author %q: %v", "ops (root)", history.GetEntries())
 	}
 }
 
@@ -356,7 +356,7 @@ func (c caller) uncordon(t *testing.T) {
 	}
 }
 
-// An undo requires the roles for the changes it makes.
+// An undo requires the same role as the change it undoes.
 func TestAccess_Undo_RequiresRolesForItsChanges(t *testing.T) {
 	t.Parallel()
 	s := newSecuredCluster(t, nil)
@@ -390,7 +390,7 @@ func TestAccess_Undo_RequiresRolesForItsChanges(t *testing.T) {
 	}
 }
 
-// Every retry of a submission re-creates the semaphore that represents the job's submitter. Only the submitter may
+// A semaphore represents a job's submitter, and every retry of the submission creates it again. Only the submitter may
 // create, hold and delete it, even if others may acquire every semaphore.
 func TestAccess_SubmitterSemaphore_OnlySubmitterMayUseIt(t *testing.T) {
 	t.Parallel()
@@ -420,7 +420,7 @@ func TestAccess_SubmitterSemaphore_OnlySubmitterMayUseIt(t *testing.T) {
 	}
 	for _, d := range []*gatekeeperv1.Definition{{Name: "other"}, {Name: "job", Labels: map[string]string{"gatekeeper/job": "j"}}, {Name: "submitter/k"}} {
 		if _, err := s.named(0, "app").CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{Definition: d}); status.Code(err) != codes.PermissionDenied {
-			t.Errorf("CreateDefinition() of another definition, %v = %v, want PermissionDenied", d, err)
+			t.Errorf("CreateDefinition(%v) = %v, want PermissionDenied", d, err)
 		}
 	}
 	held, err := s.named(1, "app").TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{Semaphore: "submitter/j", Identity: id, RequestId: "a"})
@@ -466,7 +466,7 @@ func TestAccess_Batch_ChecksEachRequest(t *testing.T) {
 	}
 }
 
-// A certificate issued by the members' CA admits its owner only from its own address.
+// A server with a certificate from the members' CA can join only with an address that the certificate covers.
 func TestAccess_MemberCertificate_JoinsOnlyAtItsOwnAddress(t *testing.T) {
 	t.Parallel()
 	s := newSecuredCluster(t, nil)
@@ -476,15 +476,15 @@ func TestAccess_MemberCertificate_JoinsOnlyAtItsOwnAddress(t *testing.T) {
 		gk9 := newCaller(t, s.servers[i], grpc.WithTransportCredentials(credentials.NewTLS(cfg)))
 		_, err := gk9.AddMember(bounded(t), &gatekeeperv1.AddMemberRequest{Id: "gk9", PeerAddress: "127.0.0.1:7999", Joining: true})
 		if status.Code(err) != codes.Unauthenticated {
-			t.Errorf("server %d: call with another member's address = %v, want Unauthenticated", i, err)
+			t.Errorf("server %d: AddMember() with an address that is not in the certificate = %v, want Unauthenticated", i, err)
 		}
 		if _, err := gk9.SetSettings(bounded(t), &gatekeeperv1.SetSettingsRequest{}); status.Code(err) != codes.Unauthenticated {
-			t.Errorf("server %d: SetSettings() as an administrator = %v, want Unauthenticated", i, err)
+			t.Errorf("server %d: SetSettings() with a member certificate = %v, want Unauthenticated", i, err)
 		}
 	}
 }
 
-// A name that the caller may not view is not suggested, and looks like an unknown name.
+// A semaphore that the caller may not view looks like an unknown one and is never suggested.
 func TestAccess_HiddenSemaphores_AreNotSuggested(t *testing.T) {
 	t.Parallel()
 	s := newSecuredCluster(t, nil)
@@ -504,7 +504,7 @@ func TestAccess_HiddenSemaphores_AreNotSuggested(t *testing.T) {
 	}
 }
 
-// Moving a subject to another binding ends its streams, which were opened under the old one.
+// Moving a subject to another binding ends the streams it opened under the old one.
 func TestAccess_SubjectMovedToAnotherBinding_StreamsEnd(t *testing.T) {
 	t.Parallel()
 	s := newSecuredCluster(t, nil)
@@ -650,7 +650,7 @@ type auditLine struct {
 	Times                                                    uint64
 }
 
-// audited closes all servers and returns their audit lines about calls.
+// audited closes all servers and returns the calls in their audit logs.
 func (s *securedCluster) audited(t *testing.T) (lines []auditLine) {
 	t.Helper()
 	for _, server := range s.servers {
@@ -722,7 +722,7 @@ func TestAccess_RefusalsAndChanges_AreAuditedByDecidingServer(t *testing.T) {
 		t.Errorf("the last guess = %v, want ResourceExhausted", last)
 	}
 	if _, err := s.named(0, "one").ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}); err != nil {
-		t.Errorf("call with a certificate from the guesser's address: %v", err)
+		t.Errorf("ListDefinitions() with a certificate from the same address: %v", err)
 	}
 
 	count := map[string]uint64{}
@@ -751,20 +751,20 @@ func TestAccess_RefusalsAndChanges_AreAuditedByDecidingServer(t *testing.T) {
 		"CreateToken|allowed|admin|||cert:client|two," + created:                   1,
 	} {
 		if count[key] < minCount {
-			t.Errorf("got %d lines of %q, want at least %d", count[key], key, minCount)
+			t.Errorf("got %d audit lines for %q, want at least %d", count[key], key, minCount)
 		}
 	}
-	unauthenticated := uint64(0) // refusals of unauthenticated callers are counted together by source
+	unauthenticated := uint64(0) // these refusals are aggregated by source
 	for key, n := range count {
 		if strings.HasPrefix(key, "ListDefinitions|refused|||UNAUTHENTICATED|") {
 			unauthenticated += n
 		}
 	}
 	if unauthenticated < 25 {
-		t.Errorf("got %d lines about unauthenticated callers, want at least 25", unauthenticated)
+		t.Errorf("got %d audited refusals of unauthenticated callers, want at least 25", unauthenticated)
 	}
 	if first != 1 {
-		t.Errorf("got %d lines about the first administrator, want 1", first)
+		t.Errorf("got %d audit lines for the first administrator, want 1", first)
 	}
 	if len(vias) != 3 {
 		t.Errorf("forwarding paths in the audit log = %v, want 3", vias)

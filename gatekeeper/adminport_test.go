@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// newSecuredServer returns a single server whose admin port other machines can reach.
+// newSecuredServer opens a single server whose admin port listens on all interfaces.
 func newSecuredServer(t *testing.T, change func(*Config)) *securedCluster {
 	t.Helper()
 	s := &securedCluster{t: t, a: newAuthorities(t)}
@@ -32,7 +32,7 @@ func newSecuredServer(t *testing.T, change func(*Config)) *securedCluster {
 	return s
 }
 
-// page requests a page of the admin port. If ca is not nil, it presents a client certificate for name issued by ca.
+// page gets a page from the admin port. If ca is not nil, it presents a client certificate for name issued by ca.
 func (s *securedCluster) page(t *testing.T, ca *authoritytest.Authority, name, path string, header http.Header) (code int, body string, err error) {
 	t.Helper()
 	cfg := &tls.Config{RootCAs: s.a.api.Pool()}
@@ -83,7 +83,7 @@ func TestAdminPort_BeyondLoopback_RequiresCertificate(t *testing.T) {
 	}
 }
 
-// Every page requires a role. The test gets the list of pages from the port itself.
+// Every page except the health checks requires a role. The list of pages is read from the index page.
 func TestAdminPort_EachPage_RequiresRole(t *testing.T) {
 	t.Parallel()
 	s := newSecuredServer(t, nil)
@@ -124,11 +124,11 @@ func TestAdminPort_EachPage_RequiresRole(t *testing.T) {
 			case code != want:
 				t.Errorf("GET %s as %s = %d %.100s, want %d", page, who, code, body, want)
 			case (page == "/healthz" || page == "/readyz") && body != "":
-				t.Errorf("GET %s has body %q, want it empty", page, body)
+				t.Errorf("GET %s has body %q, want none", page, body)
 			}
 		}
 	}
-	// Only members forward calls, and this port does not accept forwarded ones.
+	// The admin port does not accept forwarded requests.
 	code, _, err := s.page(t, s.a.api, "unbound", "/metrics", http.Header{"Gatekeeper-Hop": {"gk2"}, "Gatekeeper-Subject-Bin": {"Y2VydDpjbGllbnQ"}})
 	if code != http.StatusUnauthorized || err != nil {
 		t.Errorf("GET as if forwarded by a member = %d, %v, want 401", code, err)
@@ -193,7 +193,7 @@ func TestAdminPort_BearerTokens_ReplaceCertificates(t *testing.T) {
 			t.Errorf("the last guess = %d, want 429", last)
 		}
 		if code := get("/metrics", secret); code != http.StatusOK {
-			t.Errorf("GET with a valid token from a guesser's address = %d, want 200", code)
+			t.Errorf("GET with a valid token after failed guesses = %d, want 200", code)
 		}
 		if _, err := s.admin.RevokeToken(bounded(t), &gatekeeperv1.RevokeTokenRequest{Id: created.GetToken().GetId()}); err != nil {
 			t.Fatal(err)

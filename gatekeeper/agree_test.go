@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// wiped returns the configuration of a closed server that has lost its data.
+// wiped returns the configuration of a closed server, with an empty data directory.
 func wiped(t *testing.T, s *Server) Config {
 	t.Helper()
 	cfg, _ := testConfig(t, s.cfg.ID)
@@ -22,10 +22,10 @@ func TestOpen_AllMembersNew_GetRandomSeed(t *testing.T) {
 	t.Parallel()
 	one, other := cluster(t, "gk1", "gk2"), cluster(t, "gk1", "gk2")
 	if one[0].ClusterID() != one[1].ClusterID() {
-		t.Errorf("members of one cluster have the ids %s and %s", one[0].ClusterID(), one[1].ClusterID())
+		t.Errorf("members of the same cluster have cluster ids %s and %s", one[0].ClusterID(), one[1].ClusterID())
 	}
 	if one[0].ClusterID() == other[0].ClusterID() {
-		t.Errorf("two clusters with the same name have the same id %s", one[0].ClusterID())
+		t.Errorf("two clusters have the same id %s", one[0].ClusterID())
 	}
 }
 
@@ -46,7 +46,7 @@ func TestOpen_MembersWithoutData_AreRefusedIfAnotherHasData(t *testing.T) {
 		}
 		for range lost {
 			if err := <-errs; !errors.Is(err, ErrMemberHasData) || !strings.Contains(err.Error(), "--join") {
-				t.Errorf("Open = %v, want ErrMemberHasData", err)
+				t.Errorf("Open() = %v, want ErrMemberHasData", err)
 			}
 		}
 		for _, s := range lost { // reopen it with its old data
@@ -77,14 +77,14 @@ func TestOpen_MembersMissing_WaitsUntilContextEnds(t *testing.T) {
 	eventually(t, func() bool { return strings.Contains(log.String(), "needs all of its members") })
 	cancel()
 	if err := <-opened; !errors.Is(err, ErrMembersMissing) || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "gk2") {
-		t.Errorf("Open = %v, want ErrMembersMissing naming gk2", err)
+		t.Errorf("Open() = %v, want ErrMembersMissing naming gk2", err)
 	}
 	if _, err := listener.Accept(); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("Accept() on the listener = %v, want net.ErrClosed", err)
 	}
 }
 
-// Only the first start needs all members at the same time.
+// Only the first start requires all members.
 func TestOpen_MembersAfterFirstStart_RestartOneByOne(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")

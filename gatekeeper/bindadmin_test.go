@@ -24,7 +24,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// bindAdmin leaves an administrator request in the data directory of a stopped server, and restarts the server.
+// bindAdmin writes an administrator request to the data directory of a stopped server and restarts the server.
 func bindAdmin(t *testing.T, s *Server, subject string) *Server {
 	t.Helper()
 	id, err := BindAdmin(BindAdminConfig{DataDir: s.cfg.DataDir, Subject: subject, Author: "ann@desk", Reason: "the card is lost"})
@@ -36,7 +36,7 @@ func bindAdmin(t *testing.T, s *Server, subject string) *Server {
 	return open(t, cfg)
 }
 
-// waitForAdmin waits until the subject cert:NAME is an administrator, and returns the journal and the bindings.
+// waitForAdmin waits until cert:NAME is an administrator and returns the journal and the bindings.
 func (s *securedCluster) waitForAdmin(server *Server, name string) ([]*gatekeeperv1.HistoryEntry, map[string]*gatekeeperv1.Binding) {
 	s.t.Helper()
 	s.servers[0] = server
@@ -60,7 +60,7 @@ func (s *securedCluster) waitForAdmin(server *Server, name string) ([]*gatekeepe
 	return history.GetEntries(), bindings
 }
 
-// leader returns the leader and a follower.
+// leader waits for a leader and returns it and a follower.
 func (s *securedCluster) leader() (leader, follower *Server) {
 	eventually(s.t, func() bool {
 		leader, follower = nil, nil
@@ -113,7 +113,7 @@ func TestBindAdmin_LeaderDirectory_IsCarriedOut(t *testing.T) {
 	}
 }
 
-// The only server is restored from a backup, as if its certificates were lost too.
+// A single server is restored from a backup.
 func TestBindAdmin_SingleServerDirectory_IsCarriedOut(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
@@ -141,7 +141,7 @@ func TestBindAdmin_SingleServerDirectory_IsCarriedOut(t *testing.T) {
 	wantJournal(t, history.GetEntries(), "gk1", "spiffe://corp/ann")
 }
 
-// A request that was forgotten in the data directory has no effect when the server is started long afterwards.
+// A stale request in the data directory has no effect when the server starts.
 func TestBindAdmin_RequestOlderThanOneDay_IsRefused(t *testing.T) {
 	t.Parallel()
 	log := &logBuffer{}
@@ -157,10 +157,10 @@ func TestBindAdmin_RequestOlderThanOneDay_IsRefused(t *testing.T) {
 		restarted := open(t, cfg)
 		waitReady(t, restarted)
 		if strings.Count(log.String(), "not from the last 24 hours: run gatekeeperd bind-admin again") != refused+1 {
-			t.Errorf("request %v old: the log has no refusal:\n%s", age, log)
+			t.Errorf("request of age %v: the log has no refusal:\n%s", age, log)
 		}
 		if b := restarted.machine.State().Binding("admin"); len(b.Subjects) != 1 {
-			t.Errorf("request %v old: binding %v, want one subject", age, b)
+			t.Errorf("request of age %v: binding = %v, want one subject", age, b)
 		}
 		closeServer(t, restarted)
 	}
@@ -185,7 +185,7 @@ func TestBindAdmin_InvalidRequest_WritesNothing(t *testing.T) {
 	}
 }
 
-// A request that the cluster refuses permanently is not retried forever.
+// A request that can never succeed is not retried.
 func TestBindAdmin_BindingIsFull_FailsPermanently(t *testing.T) {
 	t.Parallel()
 	log := &logBuffer{}
@@ -209,8 +209,8 @@ func TestBindAdmin_BindingIsFull_FailsPermanently(t *testing.T) {
 	})
 }
 
-// Only members may call BindAdministrator. Clients may not, and neither may a server that has a member certificate but
-// is not a member, whatever they claim.
+// Only members may call BindAdministrator. Clients, and servers that have a member certificate but are not members, are
+// refused regardless of the headers they send.
 func TestBindAdmin_CallByNonMember_IsRefused(t *testing.T) {
 	t.Parallel()
 	s := newSecuredCluster(t, nil)
@@ -228,7 +228,7 @@ func TestBindAdmin_CallByNonMember_IsRefused(t *testing.T) {
 				}
 			}
 		}
-		// A joiner has such a certificate before it becomes a member.
+		// A joiner has a member certificate before it becomes a member.
 		pair := authoritytest.Pair(t, s.a.members.Issue(authority.Leaf{Name: "gk9", Hosts: []string{"gk9.example.com"}, Server: true, Client: true}))
 		joiner := newCaller(t, s.servers[i], s.a.client(nil, time.Now(), func(c *tls.Config) {
 			c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
@@ -244,7 +244,7 @@ func TestBindAdmin_CallByNonMember_IsRefused(t *testing.T) {
 	for _, server := range s.servers {
 		for _, b := range server.machine.State().Bindings() {
 			if slices.ContainsFunc(b.Subjects, func(s string) bool { return s == "cert:unbound" }) {
-				t.Errorf("%s has the binding %v, want none for cert:unbound", server.cfg.ID, b)
+				t.Errorf("%s has binding %v, want none for cert:unbound", server.cfg.ID, b)
 			}
 		}
 	}

@@ -62,7 +62,7 @@ func TestCluster_LeaderClosed_HandsOverAndLosesNoPermit(t *testing.T) {
 		s, err := c.GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 		return err == nil && s.GetLeaderId() != "" && s.GetLeaderId() != leader.cfg.ID
 	})
-	eventually(t, func() bool { // calls may fail while leadership changes, but the permit must not be lost
+	eventually(t, func() bool { // calls may fail during the leadership change, but the permit must not be lost
 		a, err := c.Refresh(bounded(t), &gatekeeperv1.RefreshRequest{Tokens: []*gatekeeperv1.TokenRefresh{{Token: p.GetToken(), Duration: p.GetDuration()}}})
 		if err != nil {
 			return false
@@ -78,7 +78,7 @@ func TestCluster_LeaderClosed_HandsOverAndLosesNoPermit(t *testing.T) {
 	}
 }
 
-// Newer commands can be used once every member has announced that it supports them.
+// Newer commands are enabled once every member supports them.
 func TestCluster_LevelSupportedByAllMembers_IsInForce(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
@@ -99,7 +99,7 @@ func TestCluster_Joiner_BecomesMemberAndServes(t *testing.T) {
 	s := open(t, cfg)
 	waitReady(t, s)
 	if s.ClusterID() != servers[0].ClusterID() {
-		t.Errorf("cluster id %s, want %s", s.ClusterID(), servers[0].ClusterID())
+		t.Errorf("ClusterID() = %s, want %s", s.ClusterID(), servers[0].ClusterID())
 	}
 	c := newCaller(t, s)
 	c.grant(t, "job", "app1")
@@ -119,16 +119,16 @@ func TestCluster_Joiner_BecomesMemberAndServes(t *testing.T) {
 		t.Error("no warning about the unreachable server")
 	}
 
-	cfg.Listeners.Peer, cfg.PeerAddress = nil, s.PeerAddress() // the address that the other members know
+	cfg.Listeners.Peer, cfg.PeerAddress = nil, s.PeerAddress() // the address in the membership
 	closeServer(t, s)
-	s = open(t, cfg) // needs no other server, because the directory belongs to a cluster
+	s = open(t, cfg) // needs no other server, because the data directory has the cluster's state
 	waitReady(t, s)
 	if !strings.Contains(log.String(), "Join is only used to ask for a vote") {
-		t.Error("the log of a restart does not say what Join is still used for")
+		t.Error("no message about Join after the restart")
 	}
 }
 
-// memberOf returns a member as a server lists it, or nil if it is not listed.
+// memberOf returns the member with the given id from GetStatus, or nil.
 func memberOf(t *testing.T, c caller, id string) *gatekeeperv1.Member {
 	t.Helper()
 	a, err := withRetry(t, c.GetStatus, &gatekeeperv1.GetStatusRequest{})
@@ -156,9 +156,9 @@ func TestCluster_NonVoter_FollowsAndIsNeverPromoted(t *testing.T) {
 	cfg, _ := testConfig(t, "gk2")
 	cfg.Join, cfg.Listeners.Peer, cfg.PeerAddress = []string{servers[0].APIAddress()}, listener, ""
 
-	// It was added as a non-voter, so starting it without the flag does not give it a vote.
+	// It was added as a non-voter, so it cannot start as a voter.
 	if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrJoinRefused) || !strings.Contains(err.Error(), "added as a non-voter") {
-		t.Fatalf("Open = %v, want ErrJoinRefused", err)
+		t.Fatalf("Open() = %v, want ErrJoinRefused", err)
 	}
 	reopened, err := net.Listen("tcp", add.GetPeerAddress()) // the refused server has closed its listener
 	if err != nil {
@@ -193,7 +193,7 @@ func TestCluster_JoinerIDInUse_IsRefused(t *testing.T) {
 	cfg, _ := testConfig(t, "gk2")
 	cfg.Join = []string{servers[0].APIAddress()}
 	if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrJoinRefused) {
-		t.Errorf("Open = %v, want ErrJoinRefused", err)
+		t.Errorf("Open() = %v, want ErrJoinRefused", err)
 	}
 }
 
@@ -204,7 +204,7 @@ func TestOpen_JoinWithoutCluster_RetriesUntilContextEnds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if _, err := Open(ctx, cfg); !errors.Is(err, ErrJoin) || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("Open = %v, want ErrJoin and DeadlineExceeded", err)
+		t.Errorf("Open() = %v, want ErrJoin and DeadlineExceeded", err)
 	}
 }
 
@@ -232,10 +232,10 @@ func TestServer_RestartedAtAnotherAddress_Warns(t *testing.T) {
 	waitReady(t, s)
 	closeServer(t, s)
 	if strings.Contains(log.String(), "has another address for this server") {
-		t.Error("warning at the first address")
+		t.Error("unexpected address warning after the first start")
 	}
 	waitReady(t, open(t, cfg)) // on another free port
 	if !strings.Contains(log.String(), "has another address for this server") {
-		t.Error("no warning at another address")
+		t.Error("no warning after the address changed")
 	}
 }

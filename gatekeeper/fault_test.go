@@ -15,10 +15,10 @@ func TestServer_Fault_ClosesDoneAndDrainsClients(t *testing.T) {
 	s.fail(fault)
 	<-s.Done()
 	if !errors.Is(s.Err(), fault) {
-		t.Errorf("Err = %v, want the fault", s.Err())
+		t.Errorf("Err() = %v, want %v", s.Err(), fault)
 	}
 	if err := s.Ready(bounded(t)); err == nil {
-		t.Error("Ready = nil after a fault")
+		t.Error("Ready() = nil after a fault")
 	}
 	h, err := grpc_health_v1.NewHealthClient(c.conn).Check(bounded(t), &grpc_health_v1.HealthCheckRequest{})
 	if err != nil || h.GetStatus() != grpc_health_v1.HealthCheckResponse_NOT_SERVING {
@@ -26,6 +26,6 @@ func TestServer_Fault_ClosesDoneAndDrainsClients(t *testing.T) {
 	}
 	closeServer(t, s)
 	if !errors.Is(s.Err(), fault) {
-		t.Errorf("Err after Close = %v, want the fault", s.Err())
+		t.Errorf("Err() after Close = %v, want %v", s.Err(), fault)
 	}
 }

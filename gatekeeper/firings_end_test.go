@@ -9,8 +9,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A host finds the holder of a firing dead, takes over the firing, and runs it. Both hosts follow the firing on a
-// stream.
+// A host takes over a firing from a dead holder and runs it. Two streams follow the firing, one of them with the dead
+// holder's token.
 func TestTakeOver_DeadHolder_HandsOverFiringAndNotifies(t *testing.T) {
 	t.Parallel()
 	_, c := openAtNewestLevel(t)
@@ -64,7 +64,7 @@ func TestTakeOver_DeadHolder_HandsOverFiringAndNotifies(t *testing.T) {
 	if again, err := takeOver("prod", dead); err != nil || again.GetPermit().GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER {
 		t.Errorf("second takeover = %v, %v, want TAKEN_OVER", again, err)
 	}
-	// An operator who knows that the holder is dead does not have to wait for the permit's deadline.
+	// If the holder is known to be dead, an operator can free its permit before the deadline.
 	if _, err := c.Revoke(bounded(t), &gatekeeperv1.RevokeRequest{Token: dead, UnsafeNow: true, Author: "ann"}); err != nil {
 		t.Fatal(err)
 	}

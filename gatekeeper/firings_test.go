@@ -12,9 +12,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A host whose clock was a year ahead has filled a semaphore's firing memory and evicted the current firings, so every
-// correct firing is denied as forgotten. An operator repairs that, an undo reverts the repair, and undoing the undo
-// restores it.
+// A host whose clock was a year ahead has evicted a semaphore's current firings, so every correct firing is denied as
+// forgotten. ForgetFirings repairs this, an undo reverts the repair, and another undo restores it.
 func TestForgetFirings_PoisonedMemory_LetsCorrectFiringRun(t *testing.T) {
 	t.Parallel()
 	s, c := openAtNewestLevel(t)
@@ -52,7 +51,7 @@ func TestForgetFirings_PoisonedMemory_LetsCorrectFiringRun(t *testing.T) {
 	done := make(chan batcher.Outcome, 1)
 	s.batcher.Go(fsm.Forget{Semaphore: "nightly", Term: s.machine.State().Term(), UpTo: year}, func(o batcher.Outcome) { done <- o })
 	if o := <-done; o.Err != nil || !forgotten(soon) {
-		t.Fatalf("the current firing is not forgotten: %v", o.Err)
+		t.Fatalf("Forget: %v, want the current firing denied as forgotten", o.Err)
 	}
 
 	r, err := c.ForgetFirings(bounded(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "nightly", Ahead: true, Author: "ann"})

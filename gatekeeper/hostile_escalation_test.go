@@ -20,8 +20,8 @@ func edits(all ...*gatekeeperv1.Edit) *gatekeeperv1.BatchEditRequest {
 	return &gatekeeperv1.BatchEditRequest{Edits: all}
 }
 
-// Roles scoped by labels must not reach anything outside their scope: not by a change that moves a definition into or
-// out of the scope, nor by a batch, an undo, a move or a selector that also includes something outside it.
+// Roles scoped by labels must not affect definitions outside their scope, whether by moving a definition into or out of
+// the scope or by a batch, undo, move or selector that covers both sides.
 func TestHostile_Escalation_StaysWithinScope(t *testing.T) {
 	t.Parallel()
 	s := newSecuredCluster(t, nil)
@@ -59,7 +59,7 @@ func TestHostile_Escalation_StaysWithinScope(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// ed and ops may view everything, so only the scope of their other role stops them.
+	// ed and ops may view everything, so only the scope of their other role restricts them.
 	viewer := roleGrant(gatekeeperv1.Role_ROLE_VIEWER)
 	s.bind("ed", viewer, &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_EDITOR, Labels: "team=a"})
 	s.bind("ops", viewer, &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_OPERATOR, Labels: "team=a"})
@@ -114,7 +114,7 @@ func TestHostile_Escalation_StaysWithinScope(t *testing.T) {
 			"edit out of the scope":                   {edit(ed, edits(put(labelled("mine", "b")))), refused},
 			"edit into the scope":                     {edit(ed, edits(put(labelled("theirs", "a")))), refused},
 			"edit that drops the label":               {edit(ed, edits(put(&gatekeeperv1.Definition{Name: "mine"}))), refused},
-			"create outside":                          {edit(ed, edits(add(labelled("new", "b")))), refused},
+			"create outside the scope":                {edit(ed, edits(add(labelled("new", "b")))), refused},
 			"create without a label":                  {edit(ed, edits(add(&gatekeeperv1.Definition{Name: "new"}))), refused},
 			"create inside and delete outside":        {edit(ed, edits(add(labelled("new", "a")), drop("theirs"))), refused},
 			"declare inside and outside":              {edit(ed, edits(declare(labelled("new", "a")), declare(labelled("new2", "b")))), refused},
@@ -125,7 +125,7 @@ func TestHostile_Escalation_StaysWithinScope(t *testing.T) {
 			"create by an operator":                   {edit(ops, edits(add(labelled("new", "a")))), refused},
 			"undo out of the scope":                   {undo(ed, version["lost"]), refused},
 			"undo into the scope":                     {undo(ed, version["gone"]), refused},
-			"undo of an edit outside":                 {undo(ed, version["theirs"]), refused},
+			"undo of an edit outside the scope":       {undo(ed, version["theirs"]), refused},
 			"undo of a pause that covers both":        {undo(ops, both.GetRevision()), refused},
 			"undo of a cordon":                        {undo(ops, cordoned.GetCordon().GetRevision()), refused},
 			"undo of a pause by an editor":            {undo(ed, both.GetRevision()), refused},
@@ -137,9 +137,9 @@ func TestHostile_Escalation_StaysWithinScope(t *testing.T) {
 			"pause of both":                           {pause(ops, byName("mine", "theirs")), refused},
 			"pause of all":                            {pause(ops, all), refused},
 			"pause by a label":                        {pause(ops, &gatekeeperv1.Selector{Labels: "team"}), refused},
-			"pause by the other label":                {pause(ops, &gatekeeperv1.Selector{Labels: "team=b"}), refused},
+			"pause by another label":                  {pause(ops, &gatekeeperv1.Selector{Labels: "team=b"}), refused},
 			"pause of an invisible definition":        {pause(blind, byName("theirs")), codes.NotFound},
-			"resume of the other definition":          {resume(ops, byName("theirs")), refused},
+			"resume outside the scope":                {resume(ops, byName("theirs")), refused},
 			"resume of all":                           {resume(ops, all), refused},
 		} {
 			if status.Code(c.err) != c.want {
@@ -152,7 +152,7 @@ func TestHostile_Escalation_StaysWithinScope(t *testing.T) {
 			Semaphore: "theirs", Firings: []*gatekeeperv1.Firing{{Name: "nightly"}},
 		})
 		for what, err := range map[string]error{"cordon": cordon, "uncordon": uncordon, "forget": forget} {
-			// A viewer may see that the firing does not exist.
+			// NotFound is allowed, because a viewer may see that the firing does not exist.
 			if code := status.Code(err); code != refused && (what != "forget" || code != codes.NotFound) {
 				t.Errorf("server %d: %s = %v, want PermissionDenied", i, what, err)
 			}
@@ -184,7 +184,7 @@ func TestHostile_Escalation_StaysWithinScope(t *testing.T) {
 			t.Errorf("definition %s was changed by a rejected call", name)
 		}
 	}
-	// Each principal may act within its scope.
+	// Both principals may still act within their scope.
 	if err := applyEdits(t, s.named(1, "ed"), put(labelledWith("mine", "a", 7))); err != nil {
 		t.Errorf("edit within the editor's scope: %v", err)
 	}
@@ -216,7 +216,7 @@ func applyEdits(t *testing.T, c caller, all ...*gatekeeperv1.Edit) error {
 	return err
 }
 
-// A principal can take over a permit only if the permit is in its scope and the definition allows takeovers.
+// A principal can take over only permits in its scope, and is recorded as the author.
 func TestHostile_TakeOver_UsesCallerNameAndScope(t *testing.T) {
 	t.Parallel()
 	s := newSecuredCluster(t, nil)

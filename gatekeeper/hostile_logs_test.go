@@ -25,8 +25,8 @@ import (
 // forged is text that attempts to forge a log line or to control the terminal that displays it.
 const forged = "x\ntime=2026-01-01T00:00:00Z level=INFO msg=forged\r\x1b[2J\x00\u009b31m{\"seq\":1}"
 
-// Names, reasons, certificates and raw bytes from unauthenticated callers cannot forge a log line, and no token appears
-// in the server's logs, files or responses.
+// Names, reasons, certificates and raw bytes sent by callers cannot forge a log line, and no token appears in the
+// server's logs, files or responses.
 func TestHostile_LogsAndFiles_CannotBeForgedAndContainNoSecrets(t *testing.T) {
 	t.Parallel()
 	text, lines := &logBuffer{}, &logBuffer{}
@@ -68,8 +68,8 @@ func TestHostile_LogsAndFiles_CannotBeForgedAndContainNoSecrets(t *testing.T) {
 		record(body, err)
 		record(admin.ListDefinitions(metadata.AppendToOutgoingContext(bounded(t), "authorization", "Basic "+secret), &gatekeeperv1.ListDefinitionsRequest{}))
 	}
-	// The same requests with forged text.
-	forger := strings.ReplaceAll(forged, "\x00", "") // it is used in a file name
+	// Requests with forged text.
+	forger := strings.ReplaceAll(forged, "\x00", "") // used in a file name
 	evil := s.named(0, forger)
 	record(evil.ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{}))
 	_, body, err := s.page(t, s.a.api, forger, "/metrics", nil)
@@ -118,7 +118,7 @@ func TestHostile_LogsAndFiles_CannotBeForgedAndContainNoSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.audited(t) // closes the servers, and verifies the audit log
+	s.audited(t) // closes the server and verifies the audit log
 
 	var forgeries []string
 	for line := range strings.Lines(text.String()) {
@@ -162,6 +162,6 @@ func TestHostile_LogsAndFiles_CannotBeForgedAndContainNoSecrets(t *testing.T) {
 		}
 	}
 	if len(places) < 40 {
-		t.Errorf("only %d places were searched, want at least 40", len(places))
+		t.Errorf("searched %d places, want at least 40", len(places))
 	}
 }

@@ -13,8 +13,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Connections to the HTTP and admin ports that never send a complete request are closed after a timeout, and other
-// clients are served in the meantime. Sending an occasional byte does not extend the timeout.
+// Connections to the HTTP and admin ports that never send a complete request are closed after a timeout, even if they
+// keep sending single bytes. Other clients are served in the meantime.
 func TestHostile_SlowRequests_TimeOutWhileOthersAreServed(t *testing.T) {
 	t.Parallel()
 	s := newSecuredWeb(t)
@@ -69,7 +69,7 @@ func TestHostile_SlowRequests_TimeOutWhileOthersAreServed(t *testing.T) {
 				}
 				resp, err := good.Do(r)
 				if err != nil {
-					t.Errorf("GET %s = %v, want a response", when, err)
+					t.Errorf("GET %s: %v", when, err)
 					return
 				}
 				resp.Body.Close()
@@ -88,7 +88,7 @@ func TestHostile_SlowRequests_TimeOutWhileOthersAreServed(t *testing.T) {
 				}
 			}
 			<-dripped
-			get("after they were closed")
+			get("after slow connections were closed")
 		})
 	}
 }

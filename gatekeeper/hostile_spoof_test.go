@@ -18,16 +18,16 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// attempt is a call that claims something belonging to another caller.
+// attempt is a call that uses the identity, name, semaphore, permit or job of another caller.
 type attempt struct {
 	what string
 	m    proto.Message
 	want codes.Code
-	// check verifies a response. If it is nil, any response that reveals nothing hidden from the caller passes.
+	// check verifies the response. If it is nil, any response without hidden data passes.
 	check func(m proto.Message) bool
 }
 
-// tryCall calls any method with one message, and returns the first response.
+// tryCall sends one message to a method and returns the first response.
 func tryCall(t *testing.T, ctx context.Context, c caller, fullMethod string, m protoreflect.MethodDescriptor, in proto.Message) (proto.Message, error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
@@ -43,15 +43,15 @@ func tryCall(t *testing.T, ctx context.Context, c caller, fullMethod string, m p
 	if err := stream.SendMsg(in); err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	if fullMethod != gatekeeperv1.WorkService_Work_FullMethodName { // rejected only once its first slot asks
+	if fullMethod != gatekeeperv1.WorkService_Work_FullMethodName { // Work must stay open until its offer is refused
 		_ = stream.CloseSend() // always returns nil
 	}
 	out := kind.New().Interface()
 	return out, stream.RecvMsg(out)
 }
 
-// An acquirer with a scope claims other callers' identities, names, semaphores, permits and jobs in every call, on
-// every server. A method without an entry in the table fails this test.
+// An acquirer with a limited scope uses the identities, names, semaphores, permits and jobs of other callers in every
+// method, on every server. A method that is missing from the table fails this test.
 func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 	t.Parallel()
 	s := newSecuredCluster(t, nil)
@@ -104,7 +104,7 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 		return []attempt{{what: what, m: m, want: want}}
 	}
 	onJob := func(newRequest func(id string) proto.Message) []attempt {
-		return []attempt{{"another caller's", newRequest("theirs"), refused, nil}, {"a hidden one", newRequest("secret-job"), codes.NotFound, nil}}
+		return []attempt{{"another caller's job", newRequest("theirs"), refused, nil}, {"hidden job", newRequest("secret-job"), codes.NotFound, nil}}
 	}
 	tokens := []*gatekeeperv1.TokenRefresh{{Token: visible.GetToken(), Duration: visible.GetDuration()}}
 
@@ -127,7 +127,7 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 			{"another group", &gatekeeperv1.AcquireRequest{Semaphore: "report-x", Identity: otherGroup, RequestId: "r"}, refused, nil},
 			{"another acquirer", &gatekeeperv1.AcquireRequest{Semaphore: "report-x", Identity: otherHost, RequestId: "r"}, refused, nil},
 		},
-		permits + "BatchTryAcquire": {{"all of these", &gatekeeperv1.BatchTryAcquireRequest{Requests: []*gatekeeperv1.TryAcquireRequest{
+		permits + "BatchTryAcquire": {{"all of the above", &gatekeeperv1.BatchTryAcquireRequest{Requests: []*gatekeeperv1.TryAcquireRequest{
 			{Semaphore: "secret-sem", Identity: id}, {Semaphore: "report-x", Identity: otherGroup}, {Semaphore: "report-x", Identity: otherHost},
 		}}, codes.OK, func(m proto.Message) bool {
 			for _, r := range m.(*gatekeeperv1.BatchTryAcquireResponse).GetResults() {
@@ -137,22 +137,22 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 			}
 			return true
 		}}},
-		permits + "Refresh": {{"another caller's", &gatekeeperv1.RefreshRequest{Tokens: tokens, Identity: id}, codes.OK, func(m proto.Message) bool {
+		permits + "Refresh": {{"another caller's permit", &gatekeeperv1.RefreshRequest{Tokens: tokens, Identity: id}, codes.OK, func(m proto.Message) bool {
 			return lost(m.(*gatekeeperv1.RefreshResponse).GetResults())
 		}}},
-		permits + "KeepAlive": {{"another caller's", &gatekeeperv1.KeepAliveRequest{Frame: 1, Tokens: tokens, Identity: id}, codes.OK, func(m proto.Message) bool {
+		permits + "KeepAlive": {{"another caller's permit", &gatekeeperv1.KeepAliveRequest{Frame: 1, Tokens: tokens, Identity: id}, codes.OK, func(m proto.Message) bool {
 			return lost(m.(*gatekeeperv1.KeepAliveResponse).GetResults())
 		}}},
-		permits + "Release": {{"another caller's", &gatekeeperv1.ReleaseRequest{Token: visible.GetToken(), Identity: id}, codes.OK, func(m proto.Message) bool {
+		permits + "Release": {{"another caller's permit", &gatekeeperv1.ReleaseRequest{Token: visible.GetToken(), Identity: id}, codes.OK, func(m proto.Message) bool {
 			return !m.(*gatekeeperv1.ReleaseResponse).GetReleased()
 		}}},
-		permits + "Revoke": single("another caller's", &gatekeeperv1.RevokeRequest{Token: visible.GetToken(), Author: "victim"}, refused),
+		permits + "Revoke": single("another caller's permit", &gatekeeperv1.RevokeRequest{Token: visible.GetToken(), Author: "victim"}, refused),
 		permits + "TakeOver": {
-			{"another caller's", &gatekeeperv1.TakeOverRequest{Token: visible.GetToken(), Identity: id}, codes.FailedPrecondition, nil},
+			{"another caller's permit", &gatekeeperv1.TakeOverRequest{Token: visible.GetToken(), Identity: id}, codes.FailedPrecondition, nil},
 			{"as another group", &gatekeeperv1.TakeOverRequest{Token: visible.GetToken(), Identity: otherGroup}, refused, nil},
-			{"a hidden one", &gatekeeperv1.TakeOverRequest{Token: hidden.GetToken(), Identity: id}, codes.NotFound, nil},
+			{"hidden permit", &gatekeeperv1.TakeOverRequest{Token: hidden.GetToken(), Identity: id}, codes.NotFound, nil},
 		},
-		permits + "Clear": single("another caller's", &gatekeeperv1.ClearRequest{Token: visible.GetToken(), Author: "victim"}, refused),
+		permits + "Clear": single("another caller's permit", &gatekeeperv1.ClearRequest{Token: visible.GetToken(), Author: "victim"}, refused),
 		permits + "Cancel": {
 			{"as another group", &gatekeeperv1.CancelRequest{Semaphore: "report-x", Identity: otherGroup, RequestId: "r1"}, refused, nil},
 			{"outside its scope", &gatekeeperv1.CancelRequest{Semaphore: "secret-sem", Identity: id, RequestId: "r2"}, refused, nil},
@@ -160,9 +160,9 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 				return !m.(*gatekeeperv1.CancelResponse).GetReleased()
 			}},
 		},
-		permits + "Verify": {{"another caller's", &gatekeeperv1.VerifyRequest{Semaphore: "report-x", Token: visible.GetToken()}, codes.OK, func(m proto.Message) bool {
+		permits + "Verify": {{"another caller's permit", &gatekeeperv1.VerifyRequest{Semaphore: "report-x", Token: visible.GetToken()}, codes.OK, func(m proto.Message) bool {
 			return !m.(*gatekeeperv1.VerifyResponse).GetValid()
-		}}, {"a hidden one", &gatekeeperv1.VerifyRequest{Semaphore: "report-x", Token: hidden.GetToken()}, codes.OK, func(m proto.Message) bool {
+		}}, {"hidden permit", &gatekeeperv1.VerifyRequest{Semaphore: "report-x", Token: hidden.GetToken()}, codes.OK, func(m proto.Message) bool {
 			return !m.(*gatekeeperv1.VerifyResponse).GetValid() && m.(*gatekeeperv1.VerifyResponse).GetPermit() == nil
 		}}},
 		permits + "ListHolders": single("all", &gatekeeperv1.ListHoldersRequest{}, codes.OK),
@@ -170,21 +170,21 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 		permits + "AwaitFiring": single("outside its scope", &gatekeeperv1.AwaitFiringRequest{Semaphore: "secret-sem", Firing: &gatekeeperv1.Firing{Name: "nightly"}}, codes.NotFound),
 		permits + "CatchUp":     single("outside its scope", &gatekeeperv1.CatchUpRequest{Semaphore: "secret-sem", Identity: id, Name: "nightly"}, codes.OK),
 
-		defs + "CreateDefinition":     single("a new one", &gatekeeperv1.CreateDefinitionRequest{Definition: definition("report-y"), Author: "admin"}, refused),
+		defs + "CreateDefinition":     single("new definition", &gatekeeperv1.CreateDefinitionRequest{Definition: definition("report-y"), Author: "admin"}, refused),
 		defs + "GetDefinition":        single("outside its scope", &gatekeeperv1.GetDefinitionRequest{Name: "secret-sem"}, codes.NotFound),
 		defs + "ListDefinitions":      single("all", &gatekeeperv1.ListDefinitionsRequest{}, codes.OK),
 		defs + "SummarizeDefinitions": single("all", &gatekeeperv1.SummarizeDefinitionsRequest{}, codes.OK),
 		defs + "ReplaceDefinition":    single("in its scope", &gatekeeperv1.ReplaceDefinitionRequest{Definition: definition("report-x"), ExpectedVersion: changes[0], Author: "admin"}, refused),
 		defs + "DeleteDefinition":     single("in its scope", &gatekeeperv1.DeleteDefinitionRequest{Name: "report-x", ExpectedVersion: changes[0], Author: "admin"}, refused),
-		defs + "BatchEdit": single("a declaration", &gatekeeperv1.BatchEditRequest{Author: "admin", Edits: []*gatekeeperv1.Edit{
+		defs + "BatchEdit": single("declaration", &gatekeeperv1.BatchEditRequest{Author: "admin", Edits: []*gatekeeperv1.Edit{
 			{Change: &gatekeeperv1.Edit_Declare{Declare: definition("report-y")}},
 		}}, refused),
 		defs + "Explain": single("outside its scope", &gatekeeperv1.ExplainRequest{Semaphore: "secret-sem", Identity: id}, refused),
 
 		ops + "Preview": {
-			{"a pause", &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}}}}, codes.OK, nil},
-			{"a cordon", &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Cordon{Cordon: &gatekeeperv1.CordonRequest{GroupPattern: ".*"}}}, codes.OK, nil},
-			{"an edit", &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Edits{Edits: &gatekeeperv1.BatchEditRequest{
+			{"pause", &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}}}}, codes.OK, nil},
+			{"cordon", &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Cordon{Cordon: &gatekeeperv1.CordonRequest{GroupPattern: ".*"}}}, codes.OK, nil},
+			{"edit", &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Edits{Edits: &gatekeeperv1.BatchEditRequest{
 				Edits: []*gatekeeperv1.Edit{{Change: &gatekeeperv1.Edit_Delete{Delete: "secret-sem"}, ExpectedVersion: changes[1]}},
 			}}}, codes.NotFound, nil},
 		},
@@ -192,12 +192,12 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 		ops + "Pause":         single("all", &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}, Author: "admin"}, refused),
 		ops + "Resume":        single("all", &gatekeeperv1.ResumeRequest{Selector: &gatekeeperv1.Selector{All: true}, Author: "admin"}, refused),
 		ops + "Cordon":        single("its own group", &gatekeeperv1.CordonRequest{GroupPattern: "zone-a", Author: "admin"}, refused),
-		ops + "Uncordon":      single("another caller's", &gatekeeperv1.UncordonRequest{Id: "group:zone-q", Author: "admin"}, refused),
+		ops + "Uncordon":      single("another caller's cordon", &gatekeeperv1.UncordonRequest{Id: "group:zone-q", Author: "admin"}, refused),
 		ops + "ListCordons":   single("all", &gatekeeperv1.ListCordonsRequest{}, codes.OK),
 		ops + "ListHistory":   single("all", &gatekeeperv1.ListHistoryRequest{}, codes.OK),
 		ops + "ListFirings":   single("outside its scope", &gatekeeperv1.ListFiringsRequest{Semaphore: "secret-sem"}, codes.NotFound),
 		ops + "ForgetFirings": single("in its scope", &gatekeeperv1.ForgetFiringsRequest{Semaphore: "report-x", Author: "admin"}, refused),
-		ops + "Undo":          single("an edit", &gatekeeperv1.UndoRequest{Change: changes[0], Author: "admin"}, refused),
+		ops + "Undo":          single("another caller's edit", &gatekeeperv1.UndoRequest{Change: changes[0], Author: "admin"}, refused),
 		ops + "ListKnown":     single("all", &gatekeeperv1.ListKnownRequest{}, refused),
 		ops + "ListDenied":    single("all", &gatekeeperv1.ListDeniedRequest{}, codes.OK),
 
@@ -210,10 +210,10 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 			}, Last: true, Tasks: [][]byte{{1}}}, codes.NotFound, nil},
 			{"another caller's name", &gatekeeperv1.SubmitJobRequest{Job: &gatekeeperv1.JobSpec{Id: "theirs", Semaphore: "report-x", Author: "victim"}, Last: true, Tasks: [][]byte{{1}}}, codes.AlreadyExists, nil},
 		},
-		jobs + "GetJob":      single("a hidden one", &gatekeeperv1.GetJobRequest{Id: "secret-job"}, codes.NotFound),
+		jobs + "GetJob":      single("hidden job", &gatekeeperv1.GetJobRequest{Id: "secret-job"}, codes.NotFound),
 		jobs + "ListJobs":    single("all", &gatekeeperv1.ListJobsRequest{}, codes.OK),
-		jobs + "ListTasks":   single("a hidden one", &gatekeeperv1.ListTasksRequest{Job: "secret-job", Payloads: true}, codes.NotFound),
-		jobs + "FollowJob":   single("a hidden one", &gatekeeperv1.FollowJobRequest{Id: "secret-job", Results: true}, codes.NotFound),
+		jobs + "ListTasks":   single("hidden job", &gatekeeperv1.ListTasksRequest{Job: "secret-job", Payloads: true}, codes.NotFound),
+		jobs + "FollowJob":   single("hidden job", &gatekeeperv1.FollowJobRequest{Id: "secret-job", Results: true}, codes.NotFound),
 		jobs + "CancelJob":   onJob(func(id string) proto.Message { return &gatekeeperv1.CancelJobRequest{Id: id, Author: "victim"} }),
 		jobs + "RetryTasks":  onJob(func(id string) proto.Message { return &gatekeeperv1.RetryTasksRequest{Id: id, Indexes: []uint32{0}} }),
 		jobs + "DropTasks":   onJob(func(id string) proto.Message { return &gatekeeperv1.DropTasksRequest{Id: id, Indexes: []uint32{0}} }),
@@ -225,10 +225,10 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 			{"another acquirer", workOffer("report-x", otherHost), refused, nil},
 		},
 
-		members + "GetStatus":          single("the server", &gatekeeperv1.GetStatusRequest{StateHash: true}, codes.OK),
+		members + "GetStatus":          single("server status", &gatekeeperv1.GetStatusRequest{StateHash: true}, codes.OK),
 		members + "ListMembers":        single("all", &gatekeeperv1.ListMembersRequest{}, codes.OK),
-		members + "AddMember":          single("another server", &gatekeeperv1.AddMemberRequest{Id: "gk9", PeerAddress: "127.0.0.1:1"}, refused),
-		members + "RemoveMember":       single("a member", &gatekeeperv1.RemoveMemberRequest{Id: "gk3", Force: true}, refused),
+		members + "AddMember":          single("new member", &gatekeeperv1.AddMemberRequest{Id: "gk9", PeerAddress: "127.0.0.1:1"}, refused),
+		members + "RemoveMember":       single("member", &gatekeeperv1.RemoveMemberRequest{Id: "gk3", Force: true}, refused),
 		members + "TransferLeadership": single("to a member", &gatekeeperv1.TransferLeadershipRequest{Id: "gk2"}, refused),
 		members + "GetSettings":        single("all", &gatekeeperv1.GetSettingsRequest{}, codes.OK),
 		members + "SetSettings":        single("all", &gatekeeperv1.SetSettingsRequest{Settings: &gatekeeperv1.Settings{}, Author: "admin"}, refused),
@@ -242,17 +242,17 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 		}}},
 		auths + "ListBindings": single("all", &gatekeeperv1.ListBindingsRequest{}, refused),
 		auths + "SetBinding": {
-			{"its own", &gatekeeperv1.SetBindingRequest{Binding: &gatekeeperv1.Binding{
+			{"own binding", &gatekeeperv1.SetBindingRequest{Binding: &gatekeeperv1.Binding{
 				Name: "app", Subjects: []string{"cert:app"}, Grants: []*gatekeeperv1.AccessGrant{roleGrant(gatekeeperv1.Role_ROLE_ADMIN)},
 			}}, refused, nil},
-			{"a new one", &gatekeeperv1.SetBindingRequest{Binding: &gatekeeperv1.Binding{Name: "root", Subjects: []string{"cert:x"}}}, refused, nil},
+			{"new binding", &gatekeeperv1.SetBindingRequest{Binding: &gatekeeperv1.Binding{Name: "root", Subjects: []string{"cert:x"}}}, refused, nil},
 		},
-		auths + "RemoveBinding": single("another caller's", &gatekeeperv1.RemoveBindingRequest{Name: "victim"}, refused),
+		auths + "RemoveBinding": single("another caller's binding", &gatekeeperv1.RemoveBindingRequest{Name: "victim"}, refused),
 		auths + "CreateToken": {
 			{"for an administrator", &gatekeeperv1.CreateTokenRequest{Binding: "admin"}, refused, nil},
 			{"for itself", &gatekeeperv1.CreateTokenRequest{Binding: "app"}, refused, nil},
 		},
-		auths + "RevokeToken":       single("another caller's", &gatekeeperv1.RevokeTokenRequest{Id: "abc"}, refused),
+		auths + "RevokeToken":       single("another caller's token", &gatekeeperv1.RevokeTokenRequest{Id: "abc"}, refused),
 		auths + "BindAdministrator": single("itself", &gatekeeperv1.BindAdministratorRequest{Subject: "cert:app", Binding: "app", Author: "gk1"}, refused),
 	}
 	leader, _ := s.leader()
@@ -265,7 +265,7 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 			method := strings.TrimPrefix(fullMethod, "/gatekeeper.v1.")
 			attempts := table[method]
 			if len(attempts) == 0 {
-				t.Errorf("%s has no attempts: add calls that claim something belonging to another caller", method)
+				t.Errorf("no attempts for %s", method)
 			}
 			for _, a := range attempts {
 				resp, err := tryCall(t, bounded(t), app, fullMethod, d, a.m)
@@ -291,7 +291,7 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 	if after.AccessRevision() != bindings || after.JobCount() != 2 || after.DefinitionCount() != before.DefinitionCount() || len(after.Cordons()) != 1 ||
 		after.Permit(hidden.GetToken()) != before.Permit(hidden.GetToken()) || after.Definition("report-x") != before.Definition("report-x") ||
 		after.Definition("secret-sem") != before.Definition("secret-sem") {
-		t.Error("the attempts changed the state")
+		t.Error("the state changed")
 	}
 	if j, err := adminJobs.GetJob(bounded(t), &gatekeeperv1.GetJobRequest{Id: "theirs"}); err != nil || j.GetJob().GetState() != gatekeeperv1.JobState_JOB_STATE_OPEN {
 		t.Errorf("the victim's job = %v, %v, want it open", j, err)
@@ -313,7 +313,7 @@ func workOffer(sem string, id *gatekeeperv1.Identity) *gatekeeperv1.WorkRequest 
 	return &gatekeeperv1.WorkRequest{Frame: 1, Kind: &gatekeeperv1.WorkRequest_Offer{Offer: &gatekeeperv1.WorkOffer{Semaphore: sem, Identity: id, Slots: 1}}}
 }
 
-// A submission in progress is unaffected by another one with the same id, however that one ends.
+// A submission in progress is not affected by another submission with the same id.
 func TestHostile_SubmissionWithSameID_DoesNotAffectFirst(t *testing.T) {
 	t.Parallel()
 	s := newSecuredCluster(t, nil)

@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// withToken returns a caller that presents a bearer token and no certificate to a server.
+// withToken returns a caller of the given server with a bearer token and no certificate.
 func (s *securedCluster) withToken(server int, secret string) caller {
 	s.t.Helper()
 	return newCaller(s.t, s.servers[server],
@@ -23,7 +23,7 @@ func (s *securedCluster) withToken(server int, secret string) caller {
 		grpc.WithPerRPCCredentials(bearer(secret)))
 }
 
-// token creates a bearer token for a binding.
+// token creates a bearer token for a binding and returns its secret and id.
 func (s *securedCluster) token(binding string) (secret, id string) {
 	s.t.Helper()
 	r, err := s.admin.CreateToken(bounded(s.t), &gatekeeperv1.CreateTokenRequest{Binding: binding})
@@ -33,15 +33,15 @@ func (s *securedCluster) token(binding string) (secret, id string) {
 	return r.GetSecret(), r.GetToken().GetId()
 }
 
-// longCall is a long-running call.
+// longCall is an open long-running call.
 type longCall struct {
 	what string
-	// next reads the next response and describes what the caller gained from it, or returns "" if that is nothing.
+	// next reads a response and returns any grant, task or refreshed permit in it as text.
 	next func() (gained string, err error)
 }
 
-// longCalls opens one long-running call of each kind. Each waits for something that becomes available when the permit
-// of "job" is released and a job is submitted to "import".
+// longCalls opens one long-running call of each kind. Acquire waits for the permit of "job", and Work waits for a job
+// on "import".
 func (s *securedCluster) longCalls(t *testing.T, server int, c caller) []longCall {
 	t.Helper()
 	jobs := gatekeeperv1.NewWorkServiceClient(c.conn)
@@ -148,7 +148,7 @@ func (s *securedCluster) longCalls(t *testing.T, server int, c caller) []longCal
 	}
 }
 
-// describe returns a description of a grant, or "" if there is none.
+// describe returns m as text, or "" if m is nil.
 func describe[M interface {
 	comparable
 	String() string
@@ -160,8 +160,8 @@ func describe[M interface {
 	return m.String()
 }
 
-// After a token is revoked, the long-running calls that use it receive nothing more, even if something becomes
-// available at that moment.
+// Revoking a token ends the long-running calls that use it, even if a permit and tasks become available at the same
+// time.
 func TestHostile_RevokedToken_EndsAllStreamsAndGetsNoGrants(t *testing.T) {
 	t.Parallel()
 	s := newSecuredCluster(t, func(c *Config) { c.BearerTokens = true })
@@ -198,7 +198,7 @@ func TestHostile_RevokedToken_EndsAllStreamsAndGetsNoGrants(t *testing.T) {
 		for {
 			gained, err := l.next()
 			if gained != "" && err == nil {
-				t.Errorf("%s got %s after the token was revoked", l.what, gained)
+				t.Errorf("%s received %s after the token was revoked", l.what, gained)
 			}
 			if err == nil {
 				continue

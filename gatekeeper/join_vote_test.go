@@ -17,12 +17,12 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// elections simulates the cluster that a joining member sees. It has a new leader after a number of calls to Leader.
+// elections is a fake cluster that elects a new leader after a number of calls to Leader.
 type elections struct {
 	gatekeeperv1.UnimplementedClusterServiceServer
-	// callsPerTerm is how many calls to Leader a term lasts.
+	// callsPerTerm is the number of calls to Leader per term.
 	callsPerTerm uint64
-	// grantingTerm is the term whose leader grants requested votes.
+	// grantingTerm is the only term whose leader promotes gk4.
 	grantingTerm uint64
 	refuse       bool
 
@@ -51,17 +51,17 @@ func (e *elections) AddMember(_ context.Context, r *gatekeeperv1.AddMemberReques
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if r.GetId() != "gk4" || r.GetPeerAddress() != "127.0.0.1:4" || r.GetNonVoter() {
-		return nil, status.Error(codes.InvalidArgument, "not the request of gk4")
+		return nil, status.Error(codes.InvalidArgument, "not gk4's request")
 	}
 	e.requests[e.term()]++
 	if e.refuse {
 		return nil, status.Error(codes.FailedPrecondition, "no")
 	}
-	e.voter = e.term() == e.grantingTerm // a new leader does not continue what earlier leaders started
+	e.voter = e.term() == e.grantingTerm // a new leader does not finish the promotions of earlier leaders
 	return &gatekeeperv1.AddMemberResponse{}, nil
 }
 
-// run runs askForVote against e until it returns or the given number of terms has passed.
+// run runs askForVote against e until it returns or the given number of terms has ended.
 func (e *elections) run(t *testing.T, terms uint64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -117,6 +117,6 @@ func TestJoiner_VoteRefused_DoesNotAskAgainInSameTerm(t *testing.T) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.requests[1] != 1 || e.requests[2] != 1 {
-		t.Errorf("requests by term = %v, want one per term", e.requests)
+		t.Errorf("requests by term = %v, want one in each term", e.requests)
 	}
 }

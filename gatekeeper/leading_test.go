@@ -29,7 +29,7 @@ func TestReady_LeaderWithDefinitions_WaitsForDeclaration(t *testing.T) {
 	}
 }
 
-// Two leaders may propose the same change, and the second proposal changes nothing.
+// Two leaders may propose the same change, and the second proposal has no effect.
 func TestLeading_ClusterMaintenance_LogsOnlyChanges(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -59,7 +59,7 @@ func TestLeading_ClusterMaintenance_LogsOnlyChanges(t *testing.T) {
 			}
 			tc.run(l, done)
 			if got := strings.Contains(log.String(), tc.text); got == unchanged {
-				t.Errorf("%s, already changed by another proposal = %v: the log is %q", tc.name, unchanged, log.String())
+				t.Errorf("%s, unchanged = %v: log = %q", tc.name, unchanged, log.String())
 			}
 		}
 	}

@@ -50,7 +50,7 @@ func TestOutliers(t *testing.T) {
 	}
 }
 
-// slowClocks delays its first response until the test allows it. Later ones are immediate.
+// slowClocks blocks the first call to Clocks until unblock is closed.
 type slowClocks struct {
 	called  atomic.Bool
 	unblock chan struct{}
@@ -118,7 +118,7 @@ func TestClocks_LeaderClockOff_AnotherMemberLeads(t *testing.T) {
 			newCaller(t, leader).create(t, "job")
 			wallClocks[leader.cfg.ID].ahead.Store(int64(ahead))
 			c := newCaller(t, others[0])
-			eventually(t, func() bool { // another member leads, and reports the clock that is off
+			eventually(t, func() bool { // another member leads and reports the wrong clock
 				for _, s := range others {
 					st, err := newCaller(t, s).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 					if err == nil && st.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER && slices.ContainsFunc(st.GetMemberClocks(), func(m *gatekeeperv1.MemberClock) bool {
@@ -129,7 +129,7 @@ func TestClocks_LeaderClockOff_AnotherMemberLeads(t *testing.T) {
 				}
 				return false
 			})
-			// A firing that is due now is granted, and one that is due in an hour is refused.
+			// A firing that is due now is granted, and a firing that is due in an hour is denied.
 			for request, due := range map[string]time.Time{"r1": time.Now(), "r2": time.Now().Add(time.Hour)} {
 				resp, err := withRetry(t, c.TryAcquire, &gatekeeperv1.TryAcquireRequest{
 					Semaphore: "job", Identity: &gatekeeperv1.Identity{Group: "g", Acquirer: "a", HolderId: request}, RequestId: request,
@@ -140,7 +140,7 @@ func TestClocks_LeaderClockOff_AnotherMemberLeads(t *testing.T) {
 				}
 				tooFar := resp.GetDenial().GetReason() == gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD
 				if tooFar != (request == "r2") {
-					t.Errorf("acquire of a firing due at %v = %v", due, resp)
+					t.Errorf("firing due at %v: denied as too far ahead = %v, want %v: %v", due, tooFar, request == "r2", resp)
 				}
 				if resp.GetGrant() != nil {
 					if _, err := withRetry(t, c.Release, &gatekeeperv1.ReleaseRequest{Token: resp.GetGrant().GetPermit().GetToken()}); err != nil {
@@ -180,6 +180,6 @@ func TestHostClocks_AppearInLeaderStatus(t *testing.T) {
 		got += fmt.Sprintf("%s %v ", c.GetAcquirer(), c.GetAhead().AsDuration().Round(time.Hour))
 	}
 	if got != "fast 1h0m0s slow -1h0m0s " {
-		t.Errorf("callers whose clocks differ = %q, want fast and slow", got)
+		t.Errorf("host clocks = %q, want fast and slow", got)
 	}
 }

@@ -10,18 +10,18 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Every server lists all members, with TLS and roles. Each member is queried on behalf of the caller that requested the
-// list.
+// With TLS and roles, any server can list all members. It queries them on behalf of its caller, so the response
+// contains only what the caller may view.
 func TestListMembers_OneServerDown_ReturnsItsErrorAndOthersStatus(t *testing.T) {
 	t.Parallel()
 	s := newSecuredCluster(t, nil)
 	s.bind("wall", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
 	s.bind("app", roleGrant(gatekeeperv1.Role_ROLE_VIEWER, "mine-*"))
-	// This semaphore has no definition, and only callers that may view everything can see it.
+	// This semaphore has no definition, so only callers that may view everything can see it.
 	s.named(0, "client").try(t, "secret", "host-1")
 	list := func(server int, name string) (resp *gatekeeperv1.ListMembersResponse) {
 		t.Helper()
-		eventually(t, func() bool { // a follower may not have the binding yet, nor a server the address of another one
+		eventually(t, func() bool { // servers may not have the binding or all addresses yet
 			var err error
 			resp, err = s.named(server, name).ListMembers(bounded(t), new(gatekeeperv1.ListMembersRequest))
 			for _, m := range resp.GetMembers() {
@@ -37,7 +37,7 @@ func TestListMembers_OneServerDown_ReturnsItsErrorAndOthersStatus(t *testing.T) 
 		leaders := 0
 		all := list(i, "wall")
 		if !strings.Contains(all.String(), "secret") {
-			t.Errorf("server %d: the list lacks secret, which only the leader knows: %v", i, all)
+			t.Errorf("server %d: the list does not include semaphore secret: %v", i, all)
 		}
 		for _, m := range all.GetMembers() {
 			status := m.GetStatus()
@@ -53,7 +53,7 @@ func TestListMembers_OneServerDown_ReturnsItsErrorAndOthersStatus(t *testing.T) 
 			t.Errorf("server %d lists %d leaders, want 1", i, leaders)
 		}
 		if seen := list(i, "app").String(); strings.Contains(seen, "secret") {
-			t.Errorf("server %d: a caller can see a semaphore outside its scope: %s", i, seen)
+			t.Errorf("server %d: the list includes a semaphore outside the caller's scope: %s", i, seen)
 		}
 		for name, c := range map[string]caller{"a caller without a binding": s.named(i, "unbound"), "a caller without a certificate": s.named(i, "")} {
 			if a, err := c.ListMembers(bounded(t), new(gatekeeperv1.ListMembersRequest)); err == nil {
@@ -80,11 +80,11 @@ func TestListMembers_OneServerDown_ReturnsItsErrorAndOthersStatus(t *testing.T) 
 					t.Errorf("server %d: member %v has an error or no lag", i, m)
 				}
 			} else if m.Status != nil || m.Lag != nil || !strings.Contains(m.GetError(), "refused") {
-				t.Errorf("server %d: member %v, want only a connection refused error", i, m)
+				t.Errorf("server %d: member = %v, want only a connection refused error", i, m)
 			}
 		}
 		_, err := s.named(i, "unbound").ListMembers(bounded(t), new(gatekeeperv1.ListMembersRequest))
-		if code := status.Code(err); code != codes.Unauthenticated && code != codes.Unavailable { // Unavailable comes from a follower
+		if code := status.Code(err); code != codes.Unauthenticated && code != codes.Unavailable { // a follower may return Unavailable
 			t.Errorf("server %d: ListMembers() by an unauthenticated caller = %v, want Unauthenticated or Unavailable", i, err)
 		}
 	}

@@ -57,6 +57,6 @@ func TestExpireNow_OnDisk_IsRejected(t *testing.T) {
 		t.Errorf("ExpireNow = %v, want ErrNotInMemory", err)
 	}
 	if c.try(t, "job", "app2").GetGrant() != nil {
-		t.Error("ExpireNow ended the permit of a server with a data directory")
+		t.Error("ExpireNow expired a permit of an on-disk server")
 	}
 }

@@ -50,7 +50,7 @@ func (w *oidcCluster) withToken(server int, token string) caller {
 	return newCaller(w.t, w.servers[server], w.withoutCertificate(), grpc.WithPerRPCCredentials(bearer(token)))
 }
 
-// bindSubjects binds subjects.
+// bindSubjects creates a binding for the given subjects.
 func (w *oidcCluster) bindSubjects(name string, subjects []string, grants ...*gatekeeperv1.AccessGrant) {
 	w.t.Helper()
 	if _, err := withRetry(w.t, w.admin.SetBinding, &gatekeeperv1.SetBindingRequest{
@@ -60,13 +60,13 @@ func (w *oidcCluster) bindSubjects(name string, subjects []string, grants ...*ga
 	}
 }
 
-// whoAmI calls WhoAmI until the server has the binding, or refuses the caller.
+// whoAmI calls WhoAmI, and retries while it fails with Unavailable.
 func whoAmI(t *testing.T, c caller) (*gatekeeperv1.WhoAmIResponse, error) {
 	t.Helper()
 	return withRetry(t, gatekeeperv1.NewAuthServiceClient(c.conn).WhoAmI, &gatekeeperv1.WhoAmIRequest{})
 }
 
-// A pod presents the token of its service account to any server.
+// A pod can present its service account token to any server.
 func TestOIDC_ServiceAccount_GetsBindingGrants(t *testing.T) {
 	t.Parallel()
 	w := newOIDCCluster(t)
@@ -79,7 +79,7 @@ func TestOIDC_ServiceAccount_GetsBindingGrants(t *testing.T) {
 		}
 	}
 	w.bindSubjects("reports", []string{reports}, roleGrant(gatekeeperv1.Role_ROLE_ACQUIRER, "report"))
-	for i := range w.servers { // two of them forward the calls
+	for i := range w.servers { // followers forward the calls
 		pod := w.withToken(i, token)
 		held := pod.grant(t, "report", "pod")
 		if got := held.GetIdentity().GetAcquirer(); got != "pod" {
@@ -108,22 +108,22 @@ func TestOIDC_HostileToken_IsRejectedByEveryServer(t *testing.T) {
 	at := func(d time.Duration) int64 { return time.Now().Add(d).Unix() }
 	parts := strings.Split(good, ".")
 	hostile := map[string]string{
-		"another issuer":   w.key.Sign(w.claims().With("iss", "https://evil.example.com")),
-		"another audience": w.key.Sign(w.claims().With("aud", []string{"https://kubernetes.default.svc"})),
-		"expired":          w.key.Sign(w.claims().With("exp", at(-time.Minute))),
-		"not yet valid":    w.key.Sign(w.claims().With("nbf", at(time.Hour))),
-		"another key":      oidctest.NewRSAKey("k1").Sign(w.claims()),
-		"unknown key":      oidctest.NewKey("k9").Sign(w.claims()),
-		"tampered":         parts[0] + "." + strings.Split(w.key.Sign(w.claims().With("sub", "admin")), ".")[1] + "." + parts[2],
-		"none":             "eyJhbGciOiJub25lIn0." + parts[1] + ".",
-		"huge":             w.key.Sign(w.claims().With("pad", strings.Repeat("x", 6<<10))),
-		"a subject":        reports,
+		"wrong issuer":   w.key.Sign(w.claims().With("iss", "https://evil.example.com")),
+		"wrong audience": w.key.Sign(w.claims().With("aud", []string{"https://kubernetes.default.svc"})),
+		"expired":        w.key.Sign(w.claims().With("exp", at(-time.Minute))),
+		"not yet valid":  w.key.Sign(w.claims().With("nbf", at(time.Hour))),
+		"wrong key":      oidctest.NewRSAKey("k1").Sign(w.claims()),
+		"unknown key":    oidctest.NewKey("k9").Sign(w.claims()),
+		"tampered":       parts[0] + "." + strings.Split(w.key.Sign(w.claims().With("sub", "admin")), ".")[1] + "." + parts[2],
+		"alg none":       "eyJhbGciOiJub25lIn0." + parts[1] + ".",
+		"too large":      w.key.Sign(w.claims().With("pad", strings.Repeat("x", 6<<10))),
+		"not a JWT":      reports,
 	}
 	for i := range w.servers {
 		for what, token := range hostile {
 			_, err := w.withToken(i, token).ListDefinitions(bounded(t), &gatekeeperv1.ListDefinitionsRequest{})
 			if what == "unknown key" && status.Code(err) == codes.Unavailable {
-				continue // keys were just fetched, and the issuer may have added this one since
+				continue // the server just fetched the keys and cannot rule out that this one is newer
 			}
 			if !tokenRejected(err) || strings.Contains(err.Error(), "eyJ") {
 				t.Errorf("server %d: call with %s = %v, want it rejected", i, what, err)
@@ -184,7 +184,7 @@ func TestOIDC_Groups_OneBindingDecides(t *testing.T) {
 		"a group that looks like an email":  {in(ann, "ann@example.com"), "", "no binding names it"},
 		"a subject that looks like a group": {w.claims().With("sub", "groups=operators"), "", "no binding names it"},
 		"a claim that looks like a subject": {w.claims().With("sub", "cert:client"), "", "no binding names it"},
-		"a claim that proves no subject":    {w.claims().With("sub", "bob").With("roles", "operators"), "", "no binding names it"},
+		"a claim that is not a subject":     {w.claims().With("sub", "bob").With("roles", "operators"), "", "no binding names it"},
 	} {
 		for i := range w.servers {
 			var r *gatekeeperv1.WhoAmIResponse
@@ -202,7 +202,7 @@ func TestOIDC_Groups_OneBindingDecides(t *testing.T) {
 	}
 }
 
-// A JWT replaces the certificate of its connection, even when a member forwards the call.
+// A JWT takes precedence over the connection's client certificate, even when a member forwards the call.
 func TestOIDC_TokenAndCertificate_TokenTakesPrecedence(t *testing.T) {
 	t.Parallel()
 	w := newOIDCCluster(t)
@@ -228,7 +228,7 @@ func TestOIDC_TokenExpires_StreamsEnd(t *testing.T) {
 		token := w.key.Sign(w.claims().With("exp", time.Now().Add(lifetime).Unix()))
 		streams := w.openWatches(token)
 		if streams == nil {
-			continue // this machine was too slow to open them before the token expired
+			continue // the token expired before all streams were open
 		}
 		for i, s := range streams {
 			var err error
@@ -243,7 +243,7 @@ func TestOIDC_TokenExpires_StreamsEnd(t *testing.T) {
 	}
 }
 
-// openWatches opens a stream to each server. It returns nil if the token expires in the meantime.
+// openWatches opens a stream to each server. It returns nil if the token expires before all streams are open.
 func (w *oidcCluster) openWatches(token string) (all []grpc.ServerStreamingClient[gatekeeperv1.WatchResponse]) {
 	w.t.Helper()
 	for i := range w.servers {
@@ -267,7 +267,7 @@ func (w *oidcCluster) openWatches(token string) (all []grpc.ServerStreamingClien
 	return all
 }
 
-// The issuer rotates its keys, and then goes down.
+// The issuer rotates its keys and then goes down.
 func TestOIDC_KeysRotate_CallsContinue(t *testing.T) {
 	t.Parallel()
 	w := newOIDCCluster(t)
@@ -308,7 +308,7 @@ func TestOpen_OIDC_EachMistakeIsReported(t *testing.T) {
 		"no TLS":            {func(c *Config) { c.TLS, c.PeerTLS = TLS{}, TLS{} }, "OIDC.Issuer"},
 		"no audience":       {func(c *Config) { c.OIDC.Audience = "" }, "OIDC.Audience"},
 		"no issuer":         {func(c *Config) { c.OIDC.Issuer = "" }, "OIDC.Issuer"},
-		"no address":        {func(c *Config) { c.OIDC.Issuer = "kubernetes/serviceaccount" }, "OIDC.Issuer"},
+		"not a URL":         {func(c *Config) { c.OIDC.Issuer = "kubernetes/serviceaccount" }, "OIDC.Issuer"},
 		"http":              {func(c *Config) { c.OIDC.Issuer = "http://issuer.example.com" }, "OIDC.Issuer"},
 		"keys over http":    {func(c *Config) { c.OIDC.KeysURL = "http://issuer.example.com/keys" }, "OIDC.KeysURL"},
 		"keys with a user":  {func(c *Config) { c.OIDC.KeysURL = "https://u:p@issuer.example.com/keys" }, "OIDC.KeysURL"},
@@ -317,7 +317,7 @@ func TestOpen_OIDC_EachMistakeIsReported(t *testing.T) {
 		"no such file":      {func(c *Config) { c.OIDC.KeysFile = "none.json" }, "OIDC.KeysFile"},
 		"no such CA file":   {func(c *Config) { c.OIDC.CAFile = "none.crt" }, "OIDC.CAFile"},
 		"a duplicate claim": {func(c *Config) { c.OIDC.Claims = []string{"sub", "sub"} }, "OIDC.Claims"},
-		"no claim":          {func(c *Config) { c.OIDC.Claims = []string{"a=b"} }, "OIDC.Claims"},
+		"invalid claim":     {func(c *Config) { c.OIDC.Claims = []string{"a=b"} }, "OIDC.Claims"},
 	} {
 		cfg, _ := testConfig(t, "gk1")
 		a.secure(&cfg)

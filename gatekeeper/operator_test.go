@@ -49,7 +49,7 @@ func (c caller) grantIn(t *testing.T, name, group string) *gatekeeperv1.Permit {
 
 func byName(names ...string) *gatekeeperv1.Selector { return &gatekeeperv1.Selector{Names: names} }
 
-// A move is made through a follower: the plan is carried out as shown, holders drain, and an undo reverts the move.
+// A move through a follower applies the plan from the dry run and drains holders, and an undo reverts it.
 func TestOperator_MoveThroughFollower_DrainsAndCanBeUndone(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
@@ -110,7 +110,7 @@ func TestOperator_MoveThroughFollower_DrainsAndCanBeUndone(t *testing.T) {
 	if err != nil || first.GetRevision() <= moved.GetRevision() || len(first.GetEffects()) != 3 {
 		t.Fatalf("Undo() = %v, %v, want a later change with three effects", first, err)
 	}
-	for _, id := range []string{"undo", "another", ""} { // the response was lost
+	for _, id := range []string{"undo", "another", ""} { // retries after a lost response
 		undo.RequestId = id
 		again, err := c.Undo(bounded(t), undo)
 		if err != nil || id == "undo" && again.GetRevision() != first.GetRevision() || id != "undo" && again.GetRevision() != 0 {
@@ -125,7 +125,7 @@ func TestOperator_MoveThroughFollower_DrainsAndCanBeUndone(t *testing.T) {
 	}
 }
 
-// Every call is forwarded to the leader.
+// A follower forwards every operator call to the leader.
 func TestOperator_EveryCallThroughFollower_IsServed(t *testing.T) {
 	t.Parallel()
 	_, followers := findLeader(t, cluster(t, "gk1", "gk2", "gk3"))
@@ -152,7 +152,7 @@ func TestOperator_EveryCallThroughFollower_IsServed(t *testing.T) {
 		t.Fatalf("Cordon() = %v, %v, want an id", cordon, err)
 	}
 	if list, err := c.ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{}); err != nil || len(list.GetCordons()) != 1 {
-		t.Errorf("ListCordons() = %v, %v, want one", list, err)
+		t.Errorf("ListCordons() = %v, %v, want one cordon", list, err)
 	}
 	if d := c.try(t, "job", "host").GetDenial(); d == nil {
 		t.Error("a cordoned host was granted a permit")
@@ -217,7 +217,7 @@ func TestOperator_InvalidInput_IsRejectedAndChangesNothing(t *testing.T) {
 		"drain without stop":        {pause(&gatekeeperv1.PauseRequest{Selector: byName("job"), Drain: durationpb.New(time.Minute)}), codes.InvalidArgument, "drain"},
 		"drain too long":            {pause(&gatekeeperv1.PauseRequest{Selector: byName("job"), Stop: true, Drain: durationpb.New(48 * time.Hour)}), codes.InvalidArgument, "drain"},
 		"pause ends in the past":    {pause(&gatekeeperv1.PauseRequest{Selector: byName("job"), End: &gatekeeperv1.PauseRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
-		"pause lasts 0":             {pause(&gatekeeperv1.PauseRequest{Selector: byName("job"), End: &gatekeeperv1.PauseRequest_Duration{Duration: durationpb.New(0)}}), codes.InvalidArgument, "greater than 0"},
+		"pause of zero duration":    {pause(&gatekeeperv1.PauseRequest{Selector: byName("job"), End: &gatekeeperv1.PauseRequest_Duration{Duration: durationpb.New(0)}}), codes.InvalidArgument, "greater than 0"},
 		"no patterns":               {cordon(&gatekeeperv1.CordonRequest{}), codes.InvalidArgument, "must be set unless"},
 		"broken pattern":            {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod("}), codes.InvalidArgument, "group_pattern"},
 		"cordon ends in the past":   {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod", End: &gatekeeperv1.CordonRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
@@ -250,7 +250,7 @@ func TestOperator_InvalidInput_IsRejectedAndChangesNothing(t *testing.T) {
 	}
 }
 
-// No entry is listed twice or omitted, even though entries are added while the pages are read.
+// Entries added between pages must not cause other entries to be repeated or skipped.
 func TestListHistory_WhileEntriesAreAdded_ListsEachExactlyOnce(t *testing.T) {
 	t.Parallel()
 	_, c := openAtNewestLevel(t)
@@ -259,7 +259,7 @@ func TestListHistory_WhileEntriesAreAdded_ListsEachExactlyOnce(t *testing.T) {
 		c.createFor(t, name, "prod")
 		names = append(names, name)
 	}
-	if _, err := c.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: byName(names...)}); err != nil { // five entries of one change
+	if _, err := c.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: byName(names...)}); err != nil { // one change with five entries
 		t.Fatal(err)
 	}
 	seen := make(map[string]int)
@@ -314,7 +314,7 @@ func TestListHolders_AtTime_ListsHoldersAtThatTime(t *testing.T) {
 	}
 }
 
-// An edit has the effects that its preview shows.
+// An edit has the effects shown in its preview.
 func TestPreview_Edit_MatchesItsEffects(t *testing.T) {
 	t.Parallel()
 	s, c := openAtNewestLevel(t)
@@ -339,7 +339,7 @@ func TestPreview_Edit_MatchesItsEffects(t *testing.T) {
 		t.Errorf("Preview() = %v, want one holder stopped and a suggestion", e)
 	}
 	if r := c.refresh(t, p); r.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED {
-		t.Errorf("refresh after the preview = %v, want it unaffected", r)
+		t.Errorf("refresh after the preview = %v, want no stop", r)
 	}
 	if _, err := c.BatchEdit(bounded(t), batch); err != nil {
 		t.Fatal(err)
@@ -349,7 +349,7 @@ func TestPreview_Edit_MatchesItsEffects(t *testing.T) {
 	}
 }
 
-// A watcher that resumes gets the events it missed.
+// A resumed watch delivers the events that were missed.
 func TestWatch_Resumed_IncludesChangesThatEndedAutomatically(t *testing.T) {
 	t.Parallel()
 	s, c := openAtNewestLevel(t)
@@ -377,12 +377,12 @@ func TestWatch_Resumed_IncludesChangesThatEndedAutomatically(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[gatekeeperv1.EventKind]int{
-		gatekeeperv1.EventKind_EVENT_KIND_REPLACED: 1, gatekeeperv1.EventKind_EVENT_KIND_DRAINED: 3, // the third began when the edit ended
+		gatekeeperv1.EventKind_EVENT_KIND_REPLACED: 1, gatekeeperv1.EventKind_EVENT_KIND_DRAINED: 3, // the third drain starts when the edit ends
 		gatekeeperv1.EventKind_EVENT_KIND_REVERTED: 1,
 		gatekeeperv1.EventKind_EVENT_KIND_CORDONED: 1, gatekeeperv1.EventKind_EVENT_KIND_UNCORDONED: 1,
 	}
 	remaining := 7
-	for remaining > 0 { // each batch of events comes from a new watch that resumes where the last one stopped
+	for remaining > 0 { // open a new watch after each batch of events
 		ctx, cancel := context.WithCancel(bounded(t))
 		watch, err := c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: from})
 		if err != nil {
@@ -391,7 +391,7 @@ func TestWatch_Resumed_IncludesChangesThatEndedAutomatically(t *testing.T) {
 		for gotEvents := false; !gotEvents; {
 			m, err := watch.Recv()
 			if err != nil || m.GetMissed() {
-				t.Fatalf("Watch stream = %v, %v, still expected: %v", m, err, want)
+				t.Fatalf("Recv() = %v, %v, still want %v", m, err, want)
 			}
 			for _, e := range m.GetEvents() {
 				want[e.GetKind()]--
@@ -409,7 +409,7 @@ func TestWatch_Resumed_IncludesChangesThatEndedAutomatically(t *testing.T) {
 	}
 }
 
-// Exactly what was shown for confirmation is paused or resumed, or nothing at all.
+// A pause or resume with the digest of a preview is rejected if the selected definitions have changed since.
 func TestOperator_PauseAndResume_ApplyOnlyToWhatWasShown(t *testing.T) {
 	t.Parallel()
 	c := newCaller(t, cluster(t, "gk1")[0])

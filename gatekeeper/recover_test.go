@@ -36,7 +36,7 @@ func stoppedCluster(t *testing.T) (dirs []string, servers []*Server, held *gatek
 	return dirs, servers, held
 }
 
-// openRecovered creates gk4 from the data directories, and starts it.
+// openRecovered recovers gk4 from the data directories and starts it.
 func openRecovered(t *testing.T, cfg RecoverConfig) (*Recovery, *Server, caller) {
 	t.Helper()
 	server, _ := testConfig(t, "gk4")
@@ -77,7 +77,7 @@ func TestRecover_OneDirectoryOfThree_GrantsNothingAndLosesPermits(t *testing.T) 
 	if a, err := c.GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{}); err != nil || a.GetRecoveryWait().AsDuration() <= time.Hour {
 		t.Errorf("GetStatus() = %v, %v, want a RecoveryWait of more than an hour", a, err)
 	}
-	c.create(t, "another") // definitions can be edited in the meantime
+	c.create(t, "another") // definitions can be edited during the quarantine
 	if _, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: "job"}); err != nil {
 		t.Error(err)
 	}
@@ -90,7 +90,7 @@ func TestRecover_OneDirectoryOfThree_GrantsNothingAndLosesPermits(t *testing.T) 
 	}
 }
 
-// contents returns the files below a directory with their contents.
+// contents returns the hash and modification time of every file in a directory tree.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
@@ -167,7 +167,7 @@ func TestRecover_ChoosesDirectoryWithNewestEntry(t *testing.T) {
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	_, followers := findLeader(t, servers)
 	lagging := followers[0]
-	closeServer(t, lagging) // it misses the following entries
+	closeServer(t, lagging) // so that it misses the following entries
 	c := newCaller(t, followers[1])
 	c.create(t, "job")
 	var dirs []string
@@ -182,12 +182,12 @@ func TestRecover_ChoosesDirectoryWithNewestEntry(t *testing.T) {
 		}
 	}
 	if s.machine.State().Definition("job") == nil {
-		t.Error("a committed definition is lost")
+		t.Error("a committed definition was lost")
 	}
 }
 
-// Two of three servers are restarted on their data directories. Without the new cluster, they would have a majority and
-// grant the same permits.
+// Two of three old servers are restarted on their data directories. They form a majority, so unless they stop, both
+// clusters could grant the same permits.
 func TestRecover_OldServersEncounteringNewOne_Stop(t *testing.T) {
 	t.Parallel()
 	dirs, old, _ := stoppedCluster(t)
@@ -196,7 +196,7 @@ func TestRecover_OldServersEncounteringNewOne_Stop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.PeerAddress = r.PeerAddress // the address that the other members know for gk3
+	server.PeerAddress = r.PeerAddress // gk3's address, which the other members dial
 	waitReady(t, open(t, server))
 	for _, s := range old[:2] {
 		cfg := s.cfg
@@ -210,7 +210,7 @@ func TestRecover_OldServersEncounteringNewOne_Stop(t *testing.T) {
 		case <-time.After(testTimeout):
 			t.Errorf("%s did not stop", cfg.ID)
 		}
-		// The server must remember this, because the new cluster may not be reachable at its next start.
+		// The server must persist this, because it may be unable to reach the new cluster after a restart.
 		closeServer(t, again)
 		if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrSuperseded) || !strings.Contains(err.Error(), r.ClusterID) {
 			t.Errorf("Open of %s = %v, want ErrSuperseded mentioning cluster %s", cfg.ID, err, r.ClusterID)
@@ -242,7 +242,7 @@ func TestRecover_ThenOthersJoin_UnderNewIDsOnly(t *testing.T) {
 		a, err := c.GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 		return err == nil && len(a.GetMembers()) == 2 && a.GetMembers()[1].GetVoter()
 	})
-	// A second recovery retires the ids of both clusters, and starts the quarantine over.
+	// A second recovery retires the ids of both clusters.
 	closeServer(t, s)
 	_, err := Recover(RecoverConfig{From: []string{s.cfg.DataDir}, DataDir: filepath.Join(t.TempDir(), "data"), ID: "gk2"})
 	if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != "ID" || !strings.Contains(err.Error(), "gk6") {
@@ -287,7 +287,7 @@ func TestRecover_DamagedDirectory_CountsAsLost(t *testing.T) {
 	}
 }
 
-// The new directory gets the requested log store, by default that of the chosen directory, and keeps it.
+// The new directory uses the requested log store, which defaults to that of the chosen directory.
 func TestRecover_LogStore_MatchesDirectoryOrRequest(t *testing.T) {
 	t.Parallel()
 	old, _ := testConfig(t, "gk1")
@@ -349,11 +349,11 @@ func TestRecover_InvalidInput_ChangesNothing(t *testing.T) {
 		"the same directory twice":    {func(c *RecoverConfig) { c.From = append(c.From, c.From[0]+"/.") }, nil, "listed twice"},
 		"max_duration too short":      {func(c *RecoverConfig) { c.MaxDuration = time.Millisecond }, nil, "MaxDuration \"1ms\" must be"},
 		"negative wait":               {func(c *RecoverConfig) { c.UnsafeGrantAfter = durationPtr(-1) }, nil, "negative"},
-		"longer than the safe wait":   {func(c *RecoverConfig) { c.UnsafeGrantAfter = durationPtr(100 * time.Hour) }, nil, "omit it"},
+		"wait above the safe value":   {func(c *RecoverConfig) { c.UnsafeGrantAfter = durationPtr(100 * time.Hour) }, nil, "omit it"},
 		"no such directory":           {func(c *RecoverConfig) { c.From = []string{missing} }, ErrDataDir, missing},
 		"not a data directory":        {func(c *RecoverConfig) { c.From = append(c.From, full) }, ErrForeignDataDir, "cluster.json"},
 		"another cluster's directory": {func(c *RecoverConfig) { c.From = append(c.From, other.DataDir) }, ErrForeignDataDir, "a single cluster"},
-		"its server is running":       {func(c *RecoverConfig) { c.From = append(c.From, running) }, ErrDataDirLocked, "stop its server"},
+		"source server is running":    {func(c *RecoverConfig) { c.From = append(c.From, running) }, ErrDataDirLocked, "stop its server"},
 		"the target exists":           {func(c *RecoverConfig) { c.DataDir = full }, ErrDataDir, "notes"},
 		"the target is a source":      {func(c *RecoverConfig) { c.DataDir = c.From[0] }, ErrDataDir, "not empty"},
 	} {
@@ -385,7 +385,7 @@ func TestRecover_Unfinished_NoServerStarts(t *testing.T) {
 	if _, err := Recover(RecoverConfig{From: dirs[:1], DataDir: cfg.DataDir, ID: "gk4"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(cfg.DataDir, "cluster.json")); err != nil { // the file that is written last
+	if err := os.Remove(filepath.Join(cfg.DataDir, "cluster.json")); err != nil { // written last
 		t.Fatal(err)
 	}
 	if _, err := Open(context.Background(), cfg); !errors.Is(err, ErrDataDir) {

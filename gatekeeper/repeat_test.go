@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// errorInfo returns the details on which a client bases its decisions.
+// errorInfo returns the ErrorInfo detail of an error, or nil if it has none.
 func errorInfo(err error) *errdetails.ErrorInfo {
 	for _, d := range status.Convert(err).Details() {
 		if info, ok := d.(*errdetails.ErrorInfo); ok {
@@ -23,7 +23,7 @@ func errorInfo(err error) *errdetails.ErrorInfo {
 	return nil
 }
 
-// openWithRequestBounds returns a server with limits on its request memory.
+// openWithRequestBounds opens a server with the given limits on its request memory.
 func openWithRequestBounds(t *testing.T, bounds fsm.RequestBounds) (*Server, caller) {
 	t.Helper()
 	s, c := openAtNewestLevel(t)
@@ -39,7 +39,7 @@ func acquireRequest(name, id string) *gatekeeperv1.TryAcquireRequest {
 	return &gatekeeperv1.TryAcquireRequest{Semaphore: name, Identity: &gatekeeperv1.Identity{Acquirer: "app1", HolderId: "h"}, RequestId: id}
 }
 
-// acquireAndRelease acquires and releases.
+// acquireAndRelease acquires a permit, releases it, and returns it.
 func (c caller) acquireAndRelease(t *testing.T, m *gatekeeperv1.TryAcquireRequest) *gatekeeperv1.Permit {
 	t.Helper()
 	a, err := c.TryAcquire(bounded(t), m)
@@ -50,8 +50,7 @@ func (c caller) acquireAndRelease(t *testing.T, m *gatekeeperv1.TryAcquireReques
 	return a.GetGrant().GetPermit()
 }
 
-// A released request is not granted again, however often others acquire and release, and however small the request
-// memory is.
+// A released request is not granted again, even if the request memory is small and many other requests follow.
 func TestRequestID_ManyPairsOnAnotherSemaphore_IsNotGrantedTwice(t *testing.T) {
 	t.Parallel()
 	s, c := openWithRequestBounds(t, fsm.RequestBounds{RequestBytes: 8192})
@@ -70,8 +69,7 @@ func TestRequestID_ManyPairsOnAnotherSemaphore_IsNotGrantedTwice(t *testing.T) {
 	}
 }
 
-// A forgotten request is rejected if its caller states how old it is. The response allows the caller to generate a new
-// request id.
+// A forgotten request is rejected if it carries a revision. The error contains the revision for a new request.
 func TestRequestID_Forgotten_IsRejectedAsTooOld(t *testing.T) {
 	t.Parallel()
 	s, c := openWithRequestBounds(t, fsm.RequestBounds{RequestBytes: 4096})
@@ -107,11 +105,11 @@ func TestRequestID_UsedForAnotherRequest_IsRejectedAsReused(t *testing.T) {
 	other := acquireRequest("job", "r")
 	other.Firing = &gatekeeperv1.Firing{Name: "f"}
 	if _, err := c.TryAcquire(bounded(t), other); status.Code(err) != codes.InvalidArgument || errorInfo(err).GetReason() != "REQUEST_REUSED" {
-		t.Errorf("request id with another request = %v, want REQUEST_REUSED", err)
+		t.Errorf("reused request id = %v, want REQUEST_REUSED", err)
 	}
 }
 
-// A request that has waited for a long time does not count as too old when its turn comes.
+// A waiting request is granted even if other requests from after its revision have been forgotten.
 func TestAcquire_WaitsWhileOthersAreForgotten_IsGranted(t *testing.T) {
 	t.Parallel()
 	s, c := openWithRequestBounds(t, fsm.RequestBounds{RequestBytes: 4096})
@@ -139,14 +137,14 @@ func TestAcquire_WaitsWhileOthersAreForgotten_IsGranted(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if i%10 == 9 { // wakes the waiter from time to time, as a moving queue would
+		if i%10 == 9 { // wake the waiter periodically, as a moving queue would
 			if _, err := c.setPermits(t, "job", 2); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	if s.machine.State().Forgotten("job") <= baseRevision {
-		t.Fatal("no requests were forgotten in the meantime")
+		t.Fatal("no requests were forgotten")
 	}
 	c.release(t, held)
 	for {
@@ -173,7 +171,7 @@ func (c caller) setPermits(t *testing.T, name string, permits uint32) (*gatekeep
 	return r.GetRecord(), err
 }
 
-// An edit e1 is followed by another client's edit e2. A client that then retries e1 must not overwrite e2.
+// Edit e1 is followed by another client's edit e2. A retry of e1 must not overwrite e2.
 func TestEdit_RetriedAfterAnother_ReturnsFirstOutcome(t *testing.T) {
 	t.Parallel()
 	_, c := openAtNewestLevel(t)
@@ -235,7 +233,7 @@ func TestResume_NothingPaused_RetryDoesNotLiftLaterPause(t *testing.T) {
 	}
 }
 
-// All attempts at a resume get the same response, no matter which arrives first.
+// Concurrent attempts at a resume all get the same response.
 func TestResume_RetriedWhileInProgress_ReturnsSameResponse(t *testing.T) {
 	t.Parallel()
 	_, c := openAtNewestLevel(t)
@@ -259,7 +257,7 @@ func TestResume_RetriedWhileInProgress_ReturnsSameResponse(t *testing.T) {
 		attempts.Wait()
 		for _, r := range responses {
 			if r.GetRevision() != paused.GetRevision()+1 || len(r.GetNames()) != 1 {
-				t.Fatalf("round %d: paused by change %d, Resume() = %v, want the next change in each", i, paused.GetRevision(), responses)
+				t.Fatalf("round %d: paused by change %d, Resume() = %v, want the next change in all responses", i, paused.GetRevision(), responses)
 			}
 		}
 	}

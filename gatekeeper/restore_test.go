@@ -39,7 +39,7 @@ func save(t *testing.T, c caller) (string, error) {
 	return path, os.WriteFile(path, file.Bytes(), 0o600)
 }
 
-// openRestored creates a server from a backup, and starts it.
+// openRestored restores a server from a backup and starts it.
 func openRestored(t *testing.T, cfg RestoreConfig, change func(*Config)) (*Recovery, *Server) {
 	t.Helper()
 	server, _ := testConfig(t, "gk1")
@@ -59,8 +59,8 @@ func openRestored(t *testing.T, cfg RestoreConfig, change func(*Config)) (*Recov
 	return r, s
 }
 
-// A backup is saved through each server under load. It contains everything that was acknowledged earlier, and a cluster
-// restored from it never issues a token twice.
+// Under load, a backup saved through any server contains all changes acknowledged before it was requested. A cluster
+// restored from it never reissues a token.
 func TestRestore_BackupUnderLoad_KeepsAcknowledgedChangesAndReusesNoToken(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
@@ -84,7 +84,7 @@ func TestRestore_BackupUnderLoad_KeepsAcknowledgedChangesAndReusesNoToken(t *tes
 			a, err := c.TryAcquire(loading, &gatekeeperv1.TryAcquireRequest{Semaphore: "busy", Identity: id, RequestId: decimal(uint64(n))})
 			if token := a.GetGrant().GetPermit().GetToken(); err == nil && token != 0 {
 				last = token
-				_, _ = c.Release(loading, &gatekeeperv1.ReleaseRequest{Token: token, Identity: id}) // unreleased permits are load too
+				_, _ = c.Release(loading, &gatekeeperv1.ReleaseRequest{Token: token, Identity: id}) // a failed release does not matter
 			}
 		}
 		ended <- last
@@ -126,7 +126,7 @@ func TestRestore_BackupUnderLoad_KeepsAcknowledgedChangesAndReusesNoToken(t *tes
 	}
 	n := newCaller(t, s)
 	if s.machine.State().Definition("before-gk1") == nil || s.machine.State().Job("j") == nil || s.machine.State().LastToken() <= last {
-		t.Errorf("the restored state lacks a definition or a job, or LastToken() = %d is not above %d", s.machine.State().LastToken(), last)
+		t.Errorf("LastToken() = %d, want more than %d, with definition before-gk1 and job j", s.machine.State().LastToken(), last)
 	}
 	_, err = n.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{Semaphore: "job", Identity: &gatekeeperv1.Identity{Acquirer: "app2"}, RequestId: "x"})
 	if status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "the cluster was recovered, and will not grant anything for another 1h0m") {
@@ -146,14 +146,14 @@ func TestRestore_BackupUnderLoad_KeepsAcknowledgedChangesAndReusesNoToken(t *tes
 		t.Errorf("the journal does not mention the restore: %v", history.GetEntries())
 	}
 
-	// A restored cluster that grants immediately, as in a drill, also issues larger tokens.
+	// Tokens are larger even if the restored cluster grants immediately, as in a drill.
 	_, s = openRestored(t, RestoreConfig{File: files[2], UnsafeGrantAfter: durationPtr(0)}, nil)
 	if again := newCaller(t, s).grant(t, "job", "app2"); again.GetToken() <= last {
 		t.Errorf("got token %d after %d, want a larger one", again.GetToken(), last)
 	}
 }
 
-// saveWithRetry saves a backup, and retries while the server does not know its leader yet.
+// saveWithRetry saves a backup, and retries while the server has no leader.
 func saveWithRetry(t *testing.T, c caller) (string, error) {
 	return withRetry(t, func(context.Context, *gatekeeperv1.SaveSnapshotRequest, ...grpc.CallOption) (string, error) {
 		return save(t, c)

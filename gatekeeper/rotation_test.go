@@ -23,14 +23,14 @@ type rotation struct {
 	// certificate and token are the clients' files.
 	certificate authority.Files
 	token       string
-	// ca is the CA file with which clients verify servers.
+	// ca is the file with the CAs that clients trust.
 	ca         string
-	iterations []*atomic.Uint64 // for each client, the number of completed iterations
+	iterations []*atomic.Uint64 // completed iterations of each client
 	running    sync.WaitGroup
 	conn       *grpc.ClientConn // the administrator's
 }
 
-// write replaces a file atomically, as a renewal should.
+// write replaces a file atomically.
 func (r *rotation) write(path string, data []byte) {
 	r.t.Helper()
 	err := os.WriteFile(path+".new", data, 0o600)
@@ -42,7 +42,7 @@ func (r *rotation) write(path string, data []byte) {
 	}
 }
 
-// install replaces a certificate and its key with issued files.
+// install replaces a certificate and its key with newly issued ones.
 func (r *rotation) install(from, to authority.Files) {
 	r.t.Helper()
 	for _, f := range [][2]string{{from.Key, to.Key}, {from.Cert, to.Cert}} {
@@ -54,7 +54,7 @@ func (r *rotation) install(from, to authority.Files) {
 	}
 }
 
-// renew gives every server and client new certificates issued by these CAs.
+// renew issues new certificates for all servers and clients.
 func (r *rotation) renew(api, members *authoritytest.Authority) {
 	r.t.Helper()
 	for _, s := range r.servers {
@@ -72,7 +72,7 @@ func (r *rotation) renew(api, members *authoritytest.Authority) {
 	r.install(api.Issue(authority.Leaf{Name: "app", Client: true}), r.certificate)
 }
 
-// replaceToken gives the clients a new token, and revokes the old one.
+// replaceToken creates a new token for the clients and revokes the old one.
 func (r *rotation) replaceToken() {
 	r.t.Helper()
 	ctx := bounded(r.t)
@@ -132,7 +132,7 @@ func (r *rotation) startClient(ctx context.Context, name string, short bool, opt
 			return fmt.Errorf("release: %w", err)
 		}
 		if held.Context().Err() != nil {
-			return fmt.Errorf("the held permit: %w", context.Cause(held.Context()))
+			return fmt.Errorf("held permit: %w", context.Cause(held.Context()))
 		}
 		return nil
 	}
@@ -150,7 +150,7 @@ func (r *rotation) startClient(ctx context.Context, name string, short bool, opt
 	})
 }
 
-// settle waits until every client has made progress over new connections between the servers.
+// settle transfers leadership, so that servers reconnect, and waits until every client has made progress.
 func (r *rotation) settle() {
 	r.t.Helper()
 	_, err := withRetry(r.t, gatekeeperv1.NewClusterServiceClient(r.conn).TransferLeadership, &gatekeeperv1.TransferLeadershipRequest{})
@@ -163,8 +163,8 @@ func (r *rotation) settle() {
 	}
 }
 
-// Clients authenticate with certificates and tokens, some over long-lived connections and some over new ones. All
-// certificates, the CAs and the token are replaced in the meantime. No call may fail, and no permit may be lost.
+// Clients authenticate with certificates and tokens, over long-lived and new connections, while all certificates, CAs
+// and tokens are replaced. No call may fail, and no permit may be lost.
 func TestRotation_UnderLoad_NoCallFails(t *testing.T) {
 	t.Parallel()
 	r := &rotation{securedCluster: newSecuredCluster(t, func(c *Config) { c.BearerTokens = true })}
@@ -213,7 +213,7 @@ func TestRotation_UnderLoad_NoCallFails(t *testing.T) {
 	}
 }
 
-// trust makes servers and clients accept these CAs.
+// trust configures servers and clients to accept the given CAs.
 func (r *rotation) trust(api, members []*authoritytest.Authority) {
 	r.t.Helper()
 	bundle := func(all []*authoritytest.Authority) (pem []byte) {

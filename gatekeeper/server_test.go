@@ -24,16 +24,16 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := flag.Set("test.parallel", "8"); err != nil { // these tests wait for elections and clocks, not for CPU
+	if err := flag.Set("test.parallel", "8"); err != nil { // these tests mostly wait for elections and timers, not CPU
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }
 
-// testTimeout bounds every wait in these tests. It is generous for the sake of busy machines.
+// testTimeout bounds every wait in these tests. It is generous to avoid flakes on busy machines.
 const testTimeout = 60 * time.Second
 
-// bounded returns a context that bounds the waits of a test.
+// bounded returns a context that expires after testTimeout.
 func bounded(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
@@ -59,7 +59,7 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// testConfig returns the configuration of a server on free ports. If the test fails, the log is printed.
+// testConfig returns the configuration of a server on free ports. The server's log is printed if the test fails.
 func testConfig(t *testing.T, id string) (Config, *logBuffer) {
 	t.Helper()
 	log := &logBuffer{}
@@ -122,7 +122,7 @@ func listen(t *testing.T) net.Listener {
 	return l
 }
 
-// cluster opens several servers on ports that are known in advance.
+// cluster starts a cluster on preallocated ports.
 func cluster(t *testing.T, ids ...string) []*Server {
 	t.Helper()
 	return clusterWith(t, func(*Config) {}, ids...)
@@ -148,8 +148,8 @@ func clusterWith(t *testing.T, change func(*Config), ids ...string) []*Server {
 	return servers
 }
 
-// openAll opens servers that start a new cluster together. They are closed at the end of the test, unless the test has
-// already closed them.
+// openAll opens servers that form a new cluster. They are closed at the end of the test, unless the test has already
+// closed them.
 func openAll(t *testing.T, configs ...Config) []*Server {
 	t.Helper()
 	ctx := bounded(t)
@@ -185,7 +185,7 @@ func findLeader(t *testing.T, servers []*Server) (leader *Server, others []*Serv
 		}
 	}
 	if leader == nil {
-		t.Fatalf("none of the servers is the leader: %v", found)
+		t.Fatalf("no server is the leader: %v", found)
 	}
 	return leader, others
 }
@@ -216,8 +216,8 @@ func newCaller(t *testing.T, s *Server, options ...grpc.DialOption) caller {
 	}
 }
 
-// withRetry retries a call until a server answers it, as clients do, because leadership may change at any time on a
-// busy machine.
+// withRetry retries a call while it fails with Unavailable, as clients do, because leadership may change at any time on
+// a busy machine.
 func withRetry[Q, A any](t *testing.T, call func(context.Context, Q, ...grpc.CallOption) (A, error), q Q) (a A, err error) {
 	t.Helper()
 	eventually(t, func() bool {
@@ -273,6 +273,6 @@ func (c caller) release(t *testing.T, p *gatekeeperv1.Permit) {
 	t.Helper()
 	a, err := withRetry(t, c.Release, &gatekeeperv1.ReleaseRequest{Token: p.GetToken()})
 	if err != nil || !a.GetReleased() {
-		t.Fatalf("Release() = %v, %v, want it released", a, err)
+		t.Fatalf("Release() = %v, %v, want released", a, err)
 	}
 }

@@ -54,7 +54,7 @@ func TestServer_Restarted_KeepsDefinitionsPermitsAndIdentity(t *testing.T) {
 	checkRestarted(t, cfg, clusterID, p)
 }
 
-// checkRestarted opens a server again and checks that it still has its cluster id and the permit of "job".
+// checkRestarted reopens a server and checks that it has kept its cluster id and the permit on "job".
 func checkRestarted(t *testing.T, cfg Config, clusterID string, p *gatekeeperv1.Permit) {
 	t.Helper()
 	s, c := openReady(t, cfg)
@@ -139,7 +139,7 @@ func TestServer_Dumps_WriteState(t *testing.T) {
 	line := regexp.MustCompile(`level=INFO msg="state of permit" id=gk1 semaphore=job group=default acquirer=app1 .* state=live .* expires_in=`)
 	eventually(t, func() bool { return line.MatchString(log.String()) })
 	if !strings.Contains(log.String(), "role=leader leader=gk1") {
-		t.Errorf("the log does not show the role and the leader")
+		t.Errorf("log does not contain the role and the leader")
 	}
 }
 
@@ -152,7 +152,7 @@ func eventually(t *testing.T, ok func() bool) {
 	for !ok() {
 		select {
 		case <-ctx.Done():
-			t.Fatal("the condition did not become true in time")
+			t.Fatal("timed out waiting for the condition")
 		case <-tick.C:
 		}
 	}
@@ -226,7 +226,7 @@ func TestOpen_DataDirInUseForeignOrUnusable_Fails(t *testing.T) {
 	if _, err := Open(bounded(t), other); !errors.Is(err, ErrDataDir) {
 		t.Errorf("Open with a path below a file = %v, want ErrDataDir", err)
 	}
-	waitReady(t, open(t, cfg)) // the failed attempts had no effect
+	waitReady(t, open(t, cfg)) // still works after the failed attempts
 }
 
 func TestOpen_BadTLSFiles_AreReported(t *testing.T) {
@@ -303,19 +303,19 @@ func TestClose_WithEndedContext_StillCloses(t *testing.T) {
 	p := c.grant(t, "job", "app1")
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	_ = s.Close(ended) // calls may or may not have been cut off
+	_ = s.Close(ended) // may report that calls were interrupted
 
-	s = open(t, cfg) // the data directory is unlocked
+	s = open(t, cfg) // requires that the data directory was unlocked
 	waitReady(t, s)
 	if r := newCaller(t, s).refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
 		t.Errorf("refresh = %v, want REFRESHED", r)
 	}
 }
 
-// A new cluster begins at feature level 1. Even so, the first call is not refused because of it.
+// A new cluster starts at feature level 1, but must not reject the first call because of it.
 func TestServer_New_FirstCallCanUseTheNewestFeatures(t *testing.T) {
 	t.Parallel()
-	for range 10 { // the first call could arrive before the level was raised
+	for range 10 { // repeat, because the call rarely arrives before the level is raised
 		cfg, _ := testConfig(t, "")
 		s := open(t, cfg)
 		_, err := withRetry(t, newCaller(t, s).CreateDefinition, &gatekeeperv1.CreateDefinitionRequest{

@@ -33,12 +33,12 @@ func TestOpen_PortWithoutAuthentication_RequiresInsecure(t *testing.T) {
 		{"the HTTP port", plain, func(c *Config) { c.HTTPAddress = "0.0.0.0:0" }, "HTTPAddress", "it has no TLS"},
 		{"the admin port", plain, func(c *Config) { c.AdminAddress = "0.0.0.0:0" }, "AdminAddress", "it has no TLS"},
 		{"the API with TLS but without a CA file", withoutCA, func(c *Config) { c.APIAddress, c.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420" }, "APIAddress", "no CA file"},
-		{"all, with TLS", a.secure, func(c *Config) {
+		{"all ports with TLS", a.secure, func(c *Config) {
 			c.APIAddress, c.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420"
 			c.PeerAddress, c.AdvertisePeer = "0.0.0.0:0", "127.0.0.1:7421"
 			c.AdminAddress = "0.0.0.0:0"
 		}, "", ""},
-		{"only loopback", plain, func(c *Config) { c.AdminAddress = "localhost:0" }, "", ""},
+		{"loopback only", plain, func(c *Config) { c.AdminAddress = "localhost:0" }, "", ""},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			cfg, log := testConfig(t, "gk1")
@@ -50,7 +50,7 @@ func TestOpen_PortWithoutAuthentication_RequiresInsecure(t *testing.T) {
 				}
 				open(t, cfg)
 				if strings.Contains(log.String(), "INSECURE") || strings.Contains(log.String(), "does not authenticate callers") {
-					t.Error("the log has a warning about an unauthenticated port")
+					t.Error("log contains a warning about an unauthenticated port")
 				}
 				return
 			}

@@ -43,9 +43,8 @@ func issueTLS(ca *authoritytest.Authority, l authority.Leaf) TLS {
 	return TLS{CertFile: f.Cert, KeyFile: f.Key, CAFile: ca.File}
 }
 
-// client returns the dial option for a client whose certificate was issued by the given CA at the given time, or for a
-// client without a certificate if the CA is nil. The client presents its certificate even if the server asks only for
-// certificates from other CAs.
+// client returns a dial option with a client certificate that issuer issued at the given time, or without a certificate
+// if issuer is nil. The client presents its certificate even if the server requests only certificates from other CAs.
 func (a *authorities) client(issuer *authoritytest.Authority, at time.Time, change func(*tls.Config)) grpc.DialOption {
 	a.t.Helper()
 	cfg := &tls.Config{RootCAs: a.api.Pool(), MinVersion: tls.VersionTLS12}
@@ -65,7 +64,7 @@ func TestCluster_TLS_ServesForwardsAndAddsMembers(t *testing.T) {
 	servers := clusterWith(t, a.secure, "gk1", "gk2", "gk3")
 	good := a.client(a.api, time.Now(), nil)
 	for _, s := range servers {
-		newCaller(t, s, good).try(t, "none", "app1") // two of them forward it
+		newCaller(t, s, good).try(t, "none", "app1") // followers forward the call
 	}
 
 	st, err := newCaller(t, servers[0], good).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
@@ -83,7 +82,7 @@ func TestCluster_TLS_ServesForwardsAndAddsMembers(t *testing.T) {
 	waitReady(t, open(t, cfg))
 }
 
-// One CA for both ports is sufficient if the certificates of servers are valid for both purposes.
+// Both ports can share a CA if server certificates are valid for client and server authentication.
 func TestCluster_OneAuthority_ServesAndForwards(t *testing.T) {
 	t.Parallel()
 	ca := authoritytest.New(t)
@@ -111,16 +110,16 @@ func TestAPI_HostileCaller_IsRejectedWithReason(t *testing.T) {
 		"no certificate":              {a.client(nil, now, nil), "certificate required"},
 		"issued by another CA":        {a.client(otherCA, now, nil), "unknown certificate authority"},
 		"expired":                     {a.client(a.api, now.Add(-90*time.Minute), nil), "expired certificate"},
-		"not yet valid":               {a.client(a.api, now.Add(time.Hour), nil), "expired certificate"}, // TLS has no other alert for it
+		"not yet valid":               {a.client(a.api, now.Add(time.Hour), nil), "expired certificate"}, // TLS has no separate alert for this
 		"issued by the members' CA":   {a.client(a.members, now, nil), "bad certificate"},
 		"a server of another cluster": {a.client(a.api, now, func(c *tls.Config) { c.RootCAs = otherCA.Pool() }), "unknown authority"},
 		"an older TLS version":        {a.client(a.api, now, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), "protocol version not supported"},
 		"no TLS":                      {grpc.WithTransportCredentials(insecure.NewCredentials()), ""},
 	} {
-		eventually(t, func() bool { // a client that is still writing when it is refused may see only a closed connection
+		eventually(t, func() bool { // a client that is still writing may only see a closed connection
 			_, err := newCaller(t, s, c.option).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 			if status.Code(err) != codes.Unavailable {
-				t.Fatalf("call with certificate %s = %v, want Unavailable", name, err)
+				t.Fatalf("%s: GetStatus() = %v, want Unavailable", name, err)
 			}
 			return strings.Contains(err.Error(), c.text)
 		})
@@ -159,11 +158,11 @@ func TestPeerPort_HostileCaller_IsRejectedWithReason(t *testing.T) {
 		}
 		conn, err := tls.Dial("tcp", s.PeerAddress(), dial)
 		if err == nil {
-			_, err = conn.Read(make([]byte, 1)) // with TLS 1.3 the server may refuse after the client's handshake
+			_, err = conn.Read(make([]byte, 1)) // in TLS 1.3, the server may reject the client after its handshake
 			conn.Close()
 		}
 		if refused, ok := errors.AsType[*net.OpError](err); !ok || !strings.Contains(refused.Error(), c.text) {
-			t.Errorf("connection with certificate %s = %v, want %q", name, err, c.text)
+			t.Errorf("%s: got %v, want an error containing %q", name, err, c.text)
 		}
 	}
 }
@@ -174,7 +173,7 @@ func TestOpen_JoinerWithServerCertificate_IsRejected(t *testing.T) {
 	server := authority.Leaf{Name: "server-gk1", Server: true}
 	cfg, _ := testConfig(t, "gk1")
 	cfg.TLS = issueTLS(a.api, server)
-	single := open(t, cfg) // a single server dials no other server
+	single := open(t, cfg) // a single server does not dial others
 	waitReady(t, single)
 
 	cfg, _ = testConfig(t, "gk2")
@@ -185,7 +184,7 @@ func TestOpen_JoinerWithServerCertificate_IsRejected(t *testing.T) {
 	}
 }
 
-// Without this check, a server with one of these certificates would start, but nothing could connect to it.
+// Without this check, a server with an unusable certificate would start, but all connections to it would fail.
 func TestOpen_UnacceptableCertificate_IsReportedWithFile(t *testing.T) {
 	t.Parallel()
 	a, client := newAuthorities(t), authority.Leaf{Name: "ann", Client: true, Hosts: []string{"127.0.0.1"}}
@@ -195,7 +194,7 @@ func TestOpen_UnacceptableCertificate_IsReportedWithFile(t *testing.T) {
 		file   func(c *Config) string
 		text   string
 	}{
-		"API: for clients":       {func(c *Config) { c.TLS = issueTLS(a.api, client) }, "TLS", func(c *Config) string { return c.TLS.CertFile }, "serverAuth"},
+		"API: only for clients":  {func(c *Config) { c.TLS = issueTLS(a.api, client) }, "TLS", func(c *Config) string { return c.TLS.CertFile }, "serverAuth"},
 		"peer: only for clients": {func(c *Config) { c.PeerTLS = issueTLS(a.members, client) }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, "serverAuth"},
 		"peer: only for servers": {func(c *Config) { c.PeerTLS = issueTLS(a.members, authority.Leaf{Name: "gk1", Server: true}) }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, "clientAuth"},
 		"peer: from another CA":  {func(c *Config) { c.PeerTLS.CAFile = a.api.File }, "PeerTLS", func(c *Config) string { return c.PeerTLS.CertFile }, a.api.File},
@@ -227,7 +226,7 @@ func TestOpen_PeerCertificateExpired_Starts(t *testing.T) {
 	waitReady(t, open(t, cfg))
 }
 
-// The port keeps its certificate, and the status reports the unusable file.
+// The port keeps the previous certificate, and GetStatus reports the unusable file.
 func TestAPI_CertificateReplacedByOneForClients_IsIgnored(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
@@ -238,7 +237,7 @@ func TestAPI_CertificateReplacedByOneForClients_IsIgnored(t *testing.T) {
 	a.api.Issue(authority.Leaf{Name: "server-gk1", Client: true, Hosts: []string{"127.0.0.1"}})
 	st, err := newCaller(t, s, a.client(a.api, time.Now(), nil)).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 	if c := st.GetCertificates(); err != nil || len(c) != 2 || !strings.Contains(c[0].GetError(), "serverAuth") || !strings.Contains(c[0].GetError(), cfg.TLS.CertFile) {
-		t.Errorf("Certificates = %v, %v, want the kept one and the unusable file", c, err)
+		t.Errorf("Certificates = %v, %v, want the previous one with an error for the new file", c, err)
 	}
 }
 
@@ -273,16 +272,16 @@ func TestMetrics_CertificateExpiry_FollowsTheCurrentFiles(t *testing.T) {
 		return end
 	}
 	if got := gatherExpiries(); !got["api"].Equal(leafExpiry(cfg.TLS)) || !got["peer"].Equal(leafExpiry(cfg.PeerTLS)) {
-		t.Errorf("expiries() = %v, want the dates of the certificates", got)
+		t.Errorf("certificate expiries = %v, want those of both certificates", got)
 	}
 	a.api.Issue(authority.Leaf{Name: "server-gk1", Server: true, Lifetime: 3 * time.Hour})
 	if got := gatherExpiries(); !got["api"].Equal(leafExpiry(cfg.TLS)) || !got["api"].After(got["peer"]) {
-		t.Errorf("expiries() after the renewal = %v, want the date of the new certificate", got)
+		t.Errorf("certificate expiries after renewal = %v, want that of the new certificate", got)
 	}
 	if err := os.Remove(cfg.PeerTLS.CertFile); err != nil {
 		t.Fatal(err)
 	}
 	if got := gatherExpiries(); got["peer"].Unix() != 0 {
-		t.Errorf("expiries() with a missing file = %v, want 1970 for the peer port", got)
+		t.Errorf("certificate expiries with a missing file = %v, want 0 for the peer port", got)
 	}
 }

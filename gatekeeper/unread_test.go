@@ -13,7 +13,7 @@ import (
 )
 
 // Expiry waits for frames that have already arrived. If a client sends but never reads, its responses back up and its
-// frames are not processed. Other clients' permits must still expire.
+// frames are never processed, but other clients' permits must still expire.
 func TestKeepAlive_ResponsesNotRead_PermitsStillExpire(t *testing.T) {
 	t.Parallel()
 	cfg, _ := testConfig(t, "")

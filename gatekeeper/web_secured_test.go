@@ -24,8 +24,8 @@ func newSecuredWeb(t *testing.T) *securedCluster {
 	return newSecuredServer(t, func(c *Config) { c.HTTPAddress, c.BearerTokens = "0.0.0.0:0", true })
 }
 
-// browser returns a browser for the HTTP port of a server. It presents a client certificate with the given name, or
-// none if name is "".
+// browser returns a browser for a server's HTTP port. It presents a client certificate with the given name, or none if
+// name is "".
 func (s *securedCluster) browser(server int, name string) *browser {
 	s.t.Helper()
 	cfg := &tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13}
@@ -52,10 +52,10 @@ func TestWeb_Credentials_MatchAPI(t *testing.T) {
 	anonymous := s.browser(0, "")
 	p := anonymous.request("GET", "/v1/definitions", "")
 	if p.expect(t, http.StatusUnauthorized, `"reason":"UNAUTHENTICATED"`); p.Header.Get("WWW-Authenticate") != "Bearer" {
-		t.Errorf("headers without a WWW-Authenticate challenge: %v", p.Header)
+		t.Errorf("headers = %v, want a WWW-Authenticate challenge", p.Header)
 	}
 	login := anonymous.request("GET", "/", "")
-	if login.expect(t, http.StatusOK); login.ProtoMajor != 2 { // with HTTP/1.1, each stream would use one of only six connections
+	if login.expect(t, http.StatusOK); login.ProtoMajor != 2 { // browsers limit HTTP/1.1 to six connections, and each stream uses one
 		t.Errorf("the browser uses %s, want HTTP/2", login.Proto)
 	}
 	anonymous.request("GET", "/v1/whoami", "", "Authorization", "Bearer "+secret).expect(t, http.StatusOK, `"principal":"viewer"`)
@@ -64,7 +64,7 @@ func TestWeb_Credentials_MatchAPI(t *testing.T) {
 	anonymous.request("GET", "/v1/whoami", "", "Host", "gatekeeper.example.com", "Authorization", "Bearer "+secret).expect(t, http.StatusOK)
 }
 
-// Headers in which a caller claims an identity are ignored, by the HTTP port and by the API.
+// Headers that claim an identity are ignored on both the HTTP port and the API port.
 func TestWeb_HeadersThatNameTheCaller_AreIgnored(t *testing.T) {
 	t.Parallel()
 	s := newSecuredWeb(t)
@@ -97,7 +97,7 @@ func TestWeb_HeadersThatNameTheCaller_AreIgnored(t *testing.T) {
 	}
 	viewer := s.named(0, "viewer")
 	if r, err := gatekeeperv1.NewAuthServiceClient(viewer.conn).WhoAmI(ctx, &gatekeeperv1.WhoAmIRequest{}); err != nil || r.GetPrincipal() != "viewer" {
-		t.Errorf("WhoAmI() with a certificate in the headers and a real one = %v, %v, want viewer", r, err)
+		t.Errorf("WhoAmI() with a certificate in the headers and a real certificate = %v, %v, want viewer", r, err)
 	}
 	for _, l := range s.audited(t) {
 		if strings.HasPrefix(l.Source, "10.") {
@@ -106,8 +106,8 @@ func TestWeb_HeadersThatNameTheCaller_AreIgnored(t *testing.T) {
 	}
 }
 
-// A member's certificate does not make its owner a member on the HTTP port. If the members' CA is separate, the
-// certificate is not accepted. If both ports share a CA, the owner is an ordinary caller.
+// On the HTTP port, a member's certificate grants no special rights. It is rejected if members have a separate CA, and
+// identifies an ordinary caller if both ports share a CA.
 func TestWeb_CallerWithAMemberCertificate_IsNotAMember(t *testing.T) {
 	t.Parallel()
 	separate := newSecuredWeb(t)
@@ -122,7 +122,7 @@ func TestWeb_CallerWithAMemberCertificate_IsNotAMember(t *testing.T) {
 		b.client.Transport.(*http.Transport).TLSClientConfig.Certificates = []tls.Certificate{authoritytest.Pair(t, by.Issue(leaf))}
 		switch p, err := b.tryRequest("GET", "/v1/definitions", ""); {
 		case s == separate && err == nil:
-			p.expect(t, http.StatusUnauthorized) // a TLS client omits a certificate whose CA the server does not list
+			p.expect(t, http.StatusUnauthorized) // the TLS client omits certificates from CAs that the server does not list
 		case s == shared && err != nil:
 			t.Error(err)
 		case s == shared:
@@ -156,7 +156,7 @@ func TestWeb_Session_LastsUntilTokenIsRevoked(t *testing.T) {
 	}
 	c := login.Cookies()[0]
 	if c.Name != "__Host-gatekeeper" || !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteStrictMode || c.Path != "/" || c.Domain != "" || c.MaxAge != 12*60*60 {
-		t.Errorf("cookie = %v, want a secure host cookie that lasts 12 hours", c)
+		t.Errorf("cookie = %v, want a secure host cookie with a max age of 12 hours", c)
 	}
 	cookie := c.Name + "=" + c.Value
 	b.request("GET", "/v1/definitions", "", "Cookie", cookie).expect(t, http.StatusOK)
@@ -182,7 +182,7 @@ func TestWeb_Edits_NeedRoleAndAreAuditedWithSource(t *testing.T) {
 	s.bind("editor", roleGrant(gatekeeperv1.Role_ROLE_EDITOR, "report-*"))
 	for i := range s.servers {
 		name := "report-" + s.servers[i].cfg.ID
-		eventually(t, func() bool { // a lagging server refers the caller to the leader
+		eventually(t, func() bool { // a lagging follower may return another error at first
 			return s.browser(i, "viewer").request("POST", "/v1/definitions", `{"definition":{"name":"`+name+`"}}`).StatusCode == http.StatusForbidden
 		})
 		eventually(t, func() bool {

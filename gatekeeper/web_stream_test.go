@@ -20,7 +20,7 @@ type events struct {
 	t      *testing.T
 	lines  *bufio.Reader
 	cancel context.CancelFunc
-	last   string // id of the last event that had one
+	last   string // last event id
 }
 
 type event struct{ kind, id, data string }
@@ -75,13 +75,13 @@ func (s *events) next() (e event, ok bool) {
 	}
 }
 
-// until reads events up to the first one of the given kind whose data contains the given text, and returns it.
+// until skips to the next event of the given kind whose data contains text, and returns it.
 func (s *events) until(kind, text string) event {
 	s.t.Helper()
 	for {
 		e, ok := s.next()
 		if !ok {
-			s.t.Fatalf("the stream ended without a %s event containing %q", kind, text)
+			s.t.Fatalf("stream ended without a %s event containing %q", kind, text)
 		}
 		if e.kind == kind && strings.Contains(e.data, text) {
 			return e
@@ -107,12 +107,12 @@ func TestWeb_Watch_ResumesWithoutGaps(t *testing.T) {
 		}
 	}
 	receive()
-	for i := range servers { // the connection breaks, more events follow, and another server resumes the stream
+	for i := range servers { // disconnect, miss some events, and resume on another server
 		for range 5 {
 			want = append(want, "job-"+strconv.Itoa(len(want)))
 			c.create(t, want[len(want)-1])
 			if len(want)%5 == 0 {
-				break // not received before the connection breaks
+				break // leave this event unread
 			}
 			for len(got) < len(want) {
 				receive()
@@ -177,7 +177,7 @@ func TestWeb_Close_EndsStreamsWithoutWaitingForIdleConnections(t *testing.T) {
 	c.create(t, "report")
 	stream := b.stream("GET", "/v1/watch", "")
 	stream.until("message", `"revision"`)
-	idle, err := net.Dial("tcp", s.HTTPAddress()) // browsers open connections in advance
+	idle, err := net.Dial("tcp", s.HTTPAddress()) // browsers open idle connections in advance
 	if err != nil {
 		t.Fatal(err)
 	}

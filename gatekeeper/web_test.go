@@ -31,7 +31,7 @@ func newBrowser(t *testing.T, s *Server) *browser {
 	return &browser{t, "http://" + s.HTTPAddress(), client}
 }
 
-// openWithBrowser returns a server with an HTTP port, and a browser.
+// openWithBrowser opens a server with an HTTP port and returns it with a caller and a browser.
 func openWithBrowser(t *testing.T) (*Server, caller, *browser) {
 	t.Helper()
 	cfg, _ := testConfig(t, "gk1")
@@ -46,7 +46,7 @@ type page struct {
 	text string
 }
 
-// field returns a field of the JSON response by its dotted path, or "" if there is none.
+// field returns the string at a dotted path of the JSON response, or "" if it is missing.
 func (p *page) field(path string) string {
 	var at any
 	if json.Unmarshal([]byte(p.text), &at) != nil {
@@ -107,7 +107,7 @@ func (p *page) expect(t *testing.T, status int, parts ...string) {
 	}
 	for _, part := range parts {
 		if !strings.Contains(p.text, part) {
-			t.Errorf("%s %s: response lacks %q:\n%s", p.Request.Method, p.Request.URL, part, p.text)
+			t.Errorf("%s %s: response does not contain %q:\n%s", p.Request.Method, p.Request.URL, part, p.text)
 		}
 	}
 }
@@ -183,7 +183,7 @@ func TestWeb_InvalidInput_IsReportedAndChangesNothing(t *testing.T) {
 	}{
 		"unknown field":                       {"POST", "/v1/definitions", `{"definition":{"name":"x"},"authr":"a"}`, nil, 400, `unknown field \"authr\"`},
 		"unknown parameter":                   {"DELETE", "/v1/definitions/report?verzion=1", "", nil, 400, "verzion is not a parameter"},
-		"parameter of a route that has none":  {"GET", "/v1/jobs/j?id=k", "", nil, 400, "id is not a parameter of this route, which takes none"},
+		"parameter of a route without any":    {"GET", "/v1/jobs/j?id=k", "", nil, 400, "id is not a parameter of this route, which takes none"},
 		"parameter with a body":               {"POST", "/v1/definitions?reason=x", `{"definition":{"name":"x"}}`, nil, 400, "omit the query"},
 		"body of a GET":                       {"GET", "/v1/definitions", `{}`, nil, 400, "omit the body"},
 		"a bad parameter value":               {"GET", "/v1/definitions?page_size=many", "", nil, 400, "page_size"},
@@ -213,7 +213,7 @@ func TestWeb_InvalidInput_IsReportedAndChangesNothing(t *testing.T) {
 		p := b.request(bad.method, bad.path, bad.body, bad.headers...)
 		p.expect(t, bad.status, bad.wantText)
 		if p.field("code") == "" || p.field("message") == "" {
-			t.Errorf("%s: response lacks a code or a message: %s", name, p.text)
+			t.Errorf("%s: response without a code or a message: %s", name, p.text)
 		}
 	}
 	for _, host := range []string{"localhost", "[::1]:7422", "127.0.0.1", "gatekeeper:7422"} {
@@ -229,7 +229,7 @@ func TestWeb_InvalidInput_IsReportedAndChangesNothing(t *testing.T) {
 	}
 }
 
-// Malformed and ambiguous requests must be rejected, whether by net/http or by the handler.
+// Malformed and ambiguous requests must be rejected, either by net/http or by the handler.
 func TestWeb_SmuggledRequests_AreRejected(t *testing.T) {
 	t.Parallel()
 	s, c, _ := openWithBrowser(t)

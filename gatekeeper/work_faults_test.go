@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// openForWork returns a server with the semaphore import, which has many permits.
+// openForWork opens a server with a semaphore "import" that has nine permits.
 func openForWork(t *testing.T) (*Server, caller, gatekeeperv1.WorkServiceClient) {
 	t.Helper()
 	s, c := openAtNewestLevel(t)
@@ -30,8 +30,8 @@ func newChunk(size int) *gatekeeperv1.SubmitJobRequest {
 	return m
 }
 
-// A submitter dies after half of its job has been stored. That half must be deleted, and the same job can be submitted
-// again from the beginning.
+// A submitter disconnects after part of its job has been stored. The partial job must be deleted, so that the job can
+// be submitted again.
 func TestSubmitJob_SubmitterDiesPartway_LeavesNothing(t *testing.T) {
 	t.Parallel()
 	s, _, jobs := openForWork(t)
@@ -56,12 +56,12 @@ func TestSubmitJob_SubmitterDiesPartway_LeavesNothing(t *testing.T) {
 		t.Fatalf("second submission = %v, %v, want a new job", r, err)
 	}
 	if got := w.task(); string(got.GetTask().GetPayload()) != "a" {
-		t.Errorf("the worker got a task of the interrupted submission: %v", got)
+		t.Errorf("got task %v, want task a of the second submission", got)
 	}
 }
 
-// A limit is reached after half of a job has been stored. That half must be deleted, existing jobs must continue, and
-// workers must still be able to report that their tasks have ended.
+// A limit is reached after part of a job has been stored. The partial job must be deleted, existing jobs must continue,
+// and workers must still be able to end their tasks.
 func TestSubmitJob_LimitReachedPartway_LeavesNothing(t *testing.T) {
 	t.Parallel()
 	s, c, jobs := openForWork(t)
@@ -93,11 +93,11 @@ func TestSubmitJob_LimitReachedPartway_LeavesNothing(t *testing.T) {
 	}
 	w.end(&gatekeeperv1.TaskEnd{Token: task.GetTask().GetToken(), Result: make([]byte, 1024)})
 	if e := w.ended(); !e.GetRecorded() {
-		t.Errorf("end of a task beyond the limit = %v, want it recorded", e)
+		t.Errorf("TaskEnd beyond the limit = %v, want recorded", e)
 	}
 }
 
-// A worker completes its task twice, and the first result counts. A finished job cannot be cancelled.
+// If a worker ends its task twice, the first result is kept. A finished job cannot be cancelled.
 func TestWork_CompletedTwiceThenCancelled_FirstResultIsKept(t *testing.T) {
 	t.Parallel()
 	_, _, jobs := openForWork(t)
@@ -109,12 +109,12 @@ func TestWork_CompletedTwiceThenCancelled_FirstResultIsKept(t *testing.T) {
 	for _, result := range []string{"first", "second"} {
 		w.end(&gatekeeperv1.TaskEnd{Token: token, Result: []byte(result)})
 		if e := w.ended(); !e.GetRecorded() || e.GetToken() != token {
-			t.Errorf("end with result %s = %v, want it recorded", result, e)
+			t.Errorf("TaskEnd with result %s = %v, want recorded", result, e)
 		}
 	}
 	w.end(&gatekeeperv1.TaskEnd{Token: token, Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, Failure: "third"})
 	if e := w.ended(); e.GetRecorded() || e.GetMessage() == "" {
-		t.Errorf("end with another result = %v, want it not recorded", e)
+		t.Errorf("TaskEnd with another outcome = %v, want not recorded", e)
 	}
 	r, err := jobs.CancelJob(bounded(t), &gatekeeperv1.CancelJobRequest{Id: "j"})
 	if err != nil || !r.GetRepeated() || r.GetJob().GetState() != gatekeeperv1.JobState_JOB_STATE_ENDED {
@@ -126,7 +126,7 @@ func TestWork_CompletedTwiceThenCancelled_FirstResultIsKept(t *testing.T) {
 	}
 }
 
-// A worker violates the protocol of its stream. Only that stream ends. Its task remains held until the permit ends, and
+// A protocol violation ends only the stream of the worker at fault. Its task remains held until the permit ends, and
 // other workers continue.
 func TestWork_ProtocolViolation_EndsStreamAndKeepsTaskHeld(t *testing.T) {
 	t.Parallel()
@@ -139,14 +139,14 @@ func TestWork_ProtocolViolation_EndsStreamAndKeepsTaskHeld(t *testing.T) {
 	bad.frame += 7
 	bad.send(&gatekeeperv1.WorkRequest{})
 	if _, err := bad.stream.Recv(); status.Code(err) != codes.InvalidArgument {
-		t.Errorf("the stream ended with %v, want InvalidArgument", err)
+		t.Errorf("Recv() after a skipped frame = %v, want InvalidArgument", err)
 	}
 	good.send(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Take{Take: &gatekeeperv1.WorkTake{Slots: 1}}})
 	if other := good.task().GetTask(); other.GetIndex() == held.GetIndex() {
-		t.Errorf("the held task was handed out again: %v", other)
+		t.Errorf("the held task was assigned again: %v", other)
 	}
-	good.end(&gatekeeperv1.TaskEnd{Token: held.GetToken(), Result: []byte("by token, as with every release")})
+	good.end(&gatekeeperv1.TaskEnd{Token: held.GetToken(), Result: []byte("done")})
 	if e := good.ended(); !e.GetRecorded() {
-		t.Errorf("end of the task by another worker = %v, want it recorded", e)
+		t.Errorf("TaskEnd by another worker = %v, want recorded", e)
 	}
 }

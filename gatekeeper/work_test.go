@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// worker is a worker's stream, without the client library.
+// worker is a raw Work stream that bypasses the client library.
 type worker struct {
 	t      *testing.T
 	stream grpc.BidiStreamingClient[gatekeeperv1.WorkRequest, gatekeeperv1.WorkResponse]
@@ -96,8 +96,8 @@ func submit(t *testing.T, c gatekeeperv1.WorkServiceClient, spec *gatekeeperv1.J
 	return stream.CloseAndRecv()
 }
 
-// A job is submitted in two chunks, processed by a worker that returns one task and fails another, and followed until
-// it is over.
+// A job is submitted in two chunks, processed by a worker that cuts one task short and fails another, and followed
+// until it ends.
 func TestWork_Job_IsProcessedAndFollowed(t *testing.T) {
 	t.Parallel()
 	_, c := openAtNewestLevel(t)
@@ -107,7 +107,7 @@ func TestWork_Job_IsProcessedAndFollowed(t *testing.T) {
 	}}); err != nil {
 		t.Fatal(err)
 	}
-	w := newWorker(t, jobs, "prod", "app1", 1) // waits before any tasks exist
+	w := newWorker(t, jobs, "prod", "app1", 1) // waits for tasks before any exist
 	if r, err := c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{
 		Semaphore: "import", Identity: &gatekeeperv1.Identity{Group: "prod", Acquirer: "other"},
 	}); err != nil || r.GetGrant() == nil {
@@ -125,11 +125,11 @@ func TestWork_Job_IsProcessedAndFollowed(t *testing.T) {
 
 	first := w.task()
 	if string(first.GetTask().GetPayload()) != "a" || first.GetFrame() != 1 || first.GetJob().GetId() != "j" {
-		t.Fatalf("first task = %v, want a of job j in frame 1", first)
+		t.Fatalf("first task = %v, want task a of job j in frame 1", first)
 	}
 	w.end(&gatekeeperv1.TaskEnd{Token: first.GetTask().GetToken(), Result: []byte("too long a result")})
 	if e := w.ended(); !e.GetRefused() || e.GetMessage() == "" {
-		t.Fatalf("end with an oversized result = %v, want it refused", e)
+		t.Fatalf("TaskEnd with an oversized result = %v, want refused", e)
 	}
 	w.end(&gatekeeperv1.TaskEnd{Token: first.GetTask().GetToken(), Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT, Next: true})
 	var next *gatekeeperv1.TaskGrant
@@ -153,7 +153,7 @@ func TestWork_Job_IsProcessedAndFollowed(t *testing.T) {
 			if m.GetTask() != nil {
 				next = m.GetTask()
 			} else if !m.GetEnded().GetRecorded() {
-				t.Fatalf("end = %v, want it recorded", m)
+				t.Fatalf("TaskEnd = %v, want recorded", m)
 			}
 		}
 	}

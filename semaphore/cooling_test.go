@@ -22,10 +22,10 @@ func TestCooling_AfterReleaseAndLoss(t *testing.T) {
 	} {
 		d := &Definition{MinHold: test.minHold, LossDelay: test.lossDelay}
 		if got := ReleaseCooling(d, test.held); got != test.release {
-			t.Errorf("%+v: ReleaseCooling() = %v", test, got)
+			t.Errorf("%+v: ReleaseCooling() = %v, want %v", test, got, test.release)
 		}
 		if got := LossCooling(d, test.held); got != test.loss {
-			t.Errorf("%+v: LossCooling() = %v", test, got)
+			t.Errorf("%+v: LossCooling() = %v, want %v", test, got, test.loss)
 		}
 	}
 	if ReleaseCooling(nil, 0) != 0 || LossCooling(nil, 0) != 0 {
@@ -66,7 +66,7 @@ func TestRun_Claim_EveryEnd(t *testing.T) {
 		{spent, Run{End: EndCancelled}, ClaimOpen},
 		{free, Run{}, ClaimHeld},
 		{free, Run{End: EndSuperseded}, ClaimHeld},
-		// After the last attempt, the firing is not handed over.
+		// A firing is not handed over after its last attempt.
 		{thrice, Run{End: EndExpired, Attempts: 2}, ClaimOpen},
 		{thrice, Run{End: EndExpired, Attempts: 3}, ClaimSpent},
 		{thrice, Run{End: EndReleased, Job: JobCutShort, Attempts: 3}, ClaimCutShort},
@@ -103,7 +103,7 @@ func TestFiring_Equal_ComparesInstants(t *testing.T) {
 		{&Firing{Name: "a"}, &Firing{Name: "a"}, true},
 	} {
 		if got := test.f.Equal(test.o); got != test.want {
-			t.Errorf("%v.Equal(%v) = %v", test.f, test.o, got)
+			t.Errorf("%v.Equal(%v) = %v, want %v", test.f, test.o, got, test.want)
 		}
 	}
 }

@@ -9,12 +9,12 @@ import (
 
 var due = time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC)
 
-// newRequest returns a request that is granted given the facts from newFacts.
+// newRequest returns a request that Decide grants with the facts from newFacts.
 func newRequest() *Request {
 	return &Request{Semaphore: "export", Identity: Identity{Group: "prod", Acquirer: "app1"}, Weight: 1}
 }
 
-// newFacts returns the facts of a semaphore with 3 permits and room for the caller.
+// newFacts returns the facts for a semaphore with 1 of 3 permits in use.
 func newFacts() *Facts {
 	d := defaultDefinition("export")
 	d.Permits = 3
@@ -63,7 +63,7 @@ func TestDecide_EveryRule(t *testing.T) {
 	}{
 		{"a free permit is granted", nil, Decision{Outcome: Granted}},
 		{"the last permit is granted", []change{func(_ *Request, f *Facts) { f.Used = 2 }}, Decision{Outcome: Granted}},
-		{"the whole weight is granted", []change{func(r *Request, f *Facts) { r.Weight, f.Used = 3, 0 }}, Decision{Outcome: Granted}},
+		{"weight equal to all permits is granted", []change{func(r *Request, f *Facts) { r.Weight, f.Used = 3, 0 }}, Decision{Outcome: Granted}},
 
 		{"1: no definition", []change{func(_ *Request, f *Facts) { f.Definition = nil }}, denied(NoSuchSemaphore)},
 		{"1: deleted with a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Definition = nil }}, stopped(NoSuchSemaphore, StopNoLongerAdmitted)},
@@ -74,7 +74,7 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"4: cordon", []change{func(_ *Request, f *Facts) { f.Admission.Cordons = []Cordon{{ID: "k"}} }}, denied(Cordoned)},
 		{"4: cordon with a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Admission.Cordons = []Cordon{{ID: "k"}} }}, stopped(Cordoned, StopCordoned)},
 		{"4: pause with stop", []change{func(_ *Request, f *Facts) { f.Pause = &Pause{Stop: true} }}, denied(Paused)},
-		{"4: pause with stop with a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Pause = &Pause{Stop: true} }}, stopped(Paused, StopPaused)},
+		{"4: pause with stop and a holder", []change{hold(asIs), func(_ *Request, f *Facts) { f.Pause = &Pause{Stop: true} }}, stopped(Paused, StopPaused)},
 		{"4: a permit held for an operator has no holder to stop", []change{hold(func(p *Permit) { p.State = Held }), func(_ *Request, f *Facts) { f.Admission.Cordons = []Cordon{{ID: "k"}} }}, denied(Cordoned)},
 
 		{"5: a retry is refreshed", []change{hold(asIs)}, Decision{Outcome: Refreshed}},
@@ -113,7 +113,7 @@ func TestDecide_EveryRule(t *testing.T) {
 
 		{"6: pause", []change{func(_ *Request, f *Facts) { f.Pause = &Pause{} }}, denied(Paused)},
 		{"6: weight above permits", []change{func(r *Request, _ *Facts) { r.Weight = 4 }}, denied(WeightExceedsPermits)},
-		{"6: no permits at all", []change{func(_ *Request, f *Facts) { f.Definition.Permits, f.Used = 0, 0 }}, denied(WeightExceedsPermits)},
+		{"6: zero permits", []change{func(_ *Request, f *Facts) { f.Definition.Permits, f.Used = 0, 0 }}, denied(WeightExceedsPermits)},
 		{"6: pause takes precedence over weight", []change{func(r *Request, f *Facts) { r.Weight, f.Pause = 4, &Pause{} }}, denied(Paused)},
 
 		{"7: claimed", []change{func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), newClaim(ClaimHeld) }}, Decision{Denied, FiringClaimed, NotStopping, newClaim(ClaimHeld)}},
@@ -145,7 +145,7 @@ func TestDecide_EveryRule(t *testing.T) {
 		{"9: full even though tasks are waiting", []change{func(r *Request, f *Facts) { r.Worker, f.Tasks, f.Used = true, 2, 3 }}, denied(NoFreePermit)},
 
 		{"9: full", []change{func(_ *Request, f *Facts) { f.Used = 3 }}, denied(NoFreePermit)},
-		{"9: more than full", []change{func(_ *Request, f *Facts) { f.Used = 5 }}, denied(NoFreePermit)},
+		{"9: more permits in use than defined", []change{func(_ *Request, f *Facts) { f.Used = 5 }}, denied(NoFreePermit)},
 		{"9: too heavy for the free permits", []change{func(r *Request, _ *Facts) { r.Weight = 3 }}, denied(NoFreePermit)},
 		{"9: another caller is ahead in the queue", []change{func(_ *Request, f *Facts) { f.WaitsAhead = true }}, denied(NoFreePermit)},
 	} {
@@ -162,8 +162,7 @@ func TestDecide_EveryRule(t *testing.T) {
 	}
 }
 
-// Each rule takes precedence over those after it: if the facts break several rules, the first of these determines the
-// reason.
+// If several rules deny a request, the first one determines the reason.
 func TestDecide_SeveralReasons_ReportsFirst(t *testing.T) {
 	violations := []struct {
 		reason Reason
@@ -196,7 +195,7 @@ func TestAdmit_UsesPermit(t *testing.T) {
 	p := livePermit()
 	p.Weight, p.Firing = 2, nightly()
 	f := newFacts()
-	f.Own = nil // Admit gets the identity from the permit
+	f.Own = nil // Admit uses the permit instead
 	f.Used, f.WaitsAhead, f.Pause, f.Claim = 3, true, &Pause{}, newClaim(ClaimSpent)
 	if got := Admit(p, f); got != (Decision{Outcome: Refreshed}) {
 		t.Errorf("Admit() = %+v, want refreshed because only steps 1 to 5 apply", got)

@@ -32,10 +32,10 @@ func TestAdmit_Drains(t *testing.T) {
 		change []change
 		want   Decision
 	}{
-		{"nothing excludes it", []change{edited(9)}, Decision{Outcome: Refreshed}},
+		{"holder is admitted", []change{edited(9)}, Decision{Outcome: Refreshed}},
 		{"1: deleted", []change{deleted, edited(9)}, continues(StopNoLongerAdmitted)},
 		{"1: granted after the drain began", []change{deleted, edited(granted)}, stops(NoSuchSemaphore, StopNoLongerAdmitted)},
-		{"1: deleted, the drain is over", []change{deleted}, stops(NoSuchSemaphore, StopNoLongerAdmitted)},
+		{"1: deleted, drain has ended", []change{deleted}, stops(NoSuchSemaphore, StopNoLongerAdmitted)},
 		{"2: group", []change{otherGroup, edited(9)}, continues(StopNoLongerAdmitted)},
 		{"2: group, granted after the drain began", []change{otherGroup, edited(5)}, stops(GroupMismatch, StopNoLongerAdmitted)},
 		{"3: acquirer", []change{otherAcquirer, edited(granted + 1)}, continues(StopNoLongerAdmitted)},

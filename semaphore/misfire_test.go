@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The host was down during the night, and starts at 05:30.
+// The host was down overnight and starts at 05:30.
 func TestMissed(t *testing.T) {
 	hour := func(h int) time.Time { return time.Date(2026, 3, 1, h, 0, 0, 0, time.UTC) }
 	now := hour(5).Add(30 * time.Minute)
@@ -68,8 +68,8 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// Missed returns firings in order, and each of them would be granted. After they are claimed, Missed returns none of
-// them again, and with MisfireOnce it returns no others either.
+// Missed returns firings in order of their due times, and every one of them would be granted. Once all are claimed,
+// Missed returns nothing.
 func TestMissed_AfterClaims_ReturnsNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := func(label string) time.Time {
@@ -101,12 +101,12 @@ func TestMissed_AfterClaims_ReturnsNothing(t *testing.T) {
 			t.Fatalf("Missed() is not sorted: %v", run)
 		}
 		if limit := map[Misfire]int{MisfireSkip: 0, MisfireOnce: 1, MisfireEach: len(due)}[d.Misfire]; len(run) > limit {
-			t.Fatalf("%s: Missed() = %v, which is too many", d.Misfire, run)
+			t.Fatalf("%s: Missed() = %v, want at most %d firings", d.Misfire, run, limit)
 		}
 		for _, at := range run {
 			f := &Firing{Name: "n", Due: at}
 			if at.After(m.Now) || !at.After(m.From) || m.Now.Sub(at) >= d.MisfireWindow || f.Forgotten(m.LowWater) {
-				t.Fatalf("Missed() contains %s, which is out of bounds", at)
+				t.Fatalf("Missed() contains %s, which is out of range", at)
 			}
 			if got := decideFiring(f, &Facts{Definition: d, Claim: m.Claim(*f), LowWater: m.LowWater, LeaderClock: m.Now}); got.Outcome == Denied {
 				t.Fatalf("Missed() contains %s, which would be denied: %v", at, got.Reason)

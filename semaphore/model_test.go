@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// world is a single-threaded gatekeeper for tests. It keeps the facts for Decide and carries out its decisions, as the
-// state machine and the lessor do. The test sets its clock. Scenarios and property tests drive it.
+// world is a single-threaded model of a server for scenarios and property tests. It supplies the facts for Decide and
+// applies its decisions, as the state machine and the lessor do. Tests set its clock.
 type world struct {
 	now   time.Duration // the leader's monotonic clock
 	token uint64
@@ -35,7 +35,7 @@ type slot struct {
 type cordon struct {
 	id              string
 	group, acquirer *Pattern
-	drain           uint64 // the cordon's revision while it drains
+	drain           uint64 // the cordon's revision during its drain, otherwise 0
 }
 
 func newWorld() *world { return &world{gates: map[string]*gate{}} }
@@ -94,7 +94,7 @@ func (g *gate) used() uint64 {
 	return used
 }
 
-// acquire decides a request, and grants or refreshes accordingly.
+// acquire decides a request and applies the decision.
 func (w *world) acquire(req *Request, f *Facts) (Decision, *Permit) {
 	d := Decide(req, f)
 	g := w.gate(req.Semaphore)
@@ -153,7 +153,7 @@ func (w *world) endDrains() {
 	}
 }
 
-// refresh refreshes a permit, as its holder does.
+// refresh refreshes a permit on behalf of its holder.
 func (w *world) refresh(token uint64) (Decision, *slot) {
 	_, s := w.find(token)
 	if s == nil || s.State == Cooling {
@@ -182,7 +182,7 @@ func (w *world) find(token uint64) (*gate, *slot) {
 	return nil, nil
 }
 
-// end ends a permit. Its slot cools for the given time, or is free if that is 0.
+// end ends a permit. Its slot cools for the given time, or is freed immediately if cooling is 0.
 func (w *world) end(token uint64, how End, job JobEnd, cooling time.Duration) *slot {
 	g, s := w.find(token)
 	at := slices.Index(g.slots, s)

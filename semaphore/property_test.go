@@ -141,7 +141,7 @@ func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 	}
 }
 
-// The facts are arbitrary. They include combinations that no state machine produces.
+// The random facts include combinations that the state machine never produces.
 func TestDecide_RandomFacts_ImplementationsAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		req := drawRequest(t)
@@ -149,7 +149,7 @@ func TestDecide_RandomFacts_ImplementationsAgree(t *testing.T) {
 		f := drawFacts(t, req)
 		checkAgreement(t, req, f)
 
-		// Less room, or a waiter ahead, never turns a denial into a grant.
+		// With a waiter ahead, a request is never granted, no matter how many permits are in use.
 		tighter := *f
 		tighter.Used += rapid.Uint64Range(0, 3).Draw(t, "more used")
 		tighter.WaitsAhead = true
@@ -220,7 +220,7 @@ func drawFacts(t *rapid.T, req *Request) *Facts {
 	}
 	revision := func(label string) uint64 { return rapid.SampledFrom([]uint64{0, 5, 9, 10}).Draw(t, label) }
 	drain := func(label string) Drain {
-		return Drain{revision(label), time.Duration(rapid.IntRange(0, 1).Draw(t, label+" lasts"))}
+		return Drain{revision(label), time.Duration(rapid.IntRange(0, 1).Draw(t, label+" duration"))}
 	}
 	for range rapid.IntRange(0, 2).Draw(t, "drains") {
 		f.Drains = append(f.Drains, drain("drain"))
@@ -266,7 +266,7 @@ func TestDecide_RandomHistory_PreservesInvariants(t *testing.T) {
 		g := w.gate("s")
 		used := uint64(0) // after the previous step
 		granted := false
-		settledBy := map[string]uint64{} // by firing: the token that settled it, because the job was done or no attempts were left
+		settledBy := map[string]uint64{} // firing to the token after which it must not run again
 
 		token := func(t *rapid.T) *slot {
 			if len(g.slots) == 0 {

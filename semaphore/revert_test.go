@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawDefinition draws from only a few values, so that two definitions often have equal fields.
+// drawDefinition draws every field from a few values, so that two definitions often have equal fields.
 func drawDefinition(t *rapid.T, what string) *Definition {
 	pick := func(field string, from ...string) string { return rapid.SampledFrom(from).Draw(t, what+" "+field) }
 	d := defaultDefinition("s")

@@ -19,14 +19,15 @@ import (
 var update = flag.Bool("update", false, "rewrite the recorded output of the scenarios in testdata")
 
 // TestScenarios runs the scenarios in testdata. A scenario consists of comments (#) and commands, with the output of
-// each command indented below it. With -update, the output is rewritten; review it before you commit it.
+// each command indented below it. With -update, the output is rewritten; review the diff before committing it.
 //
 // SEM is a semaphore name, or a glob where a command may apply to several. WHO is group/acquirer or
 // group/acquirer/holder-id. The commands are:
 //
 //	define SEM field=value ...         edit SEM field=value ...       delete SEM
 //	acquire SEM WHO [weight=] [firing=] [due=] [behind]               explain SEM WHO ...
-//	refresh TOKEN    release TOKEN [not-run|cut-short]    revoke TOKEN reason   clear TOKEN
+//	refresh TOKEN    release TOKEN [not-run|cut-short|failed]         clear TOKEN
+//	revoke TOKEN reason                take-over TOKEN
 //	pause SEM [reason=] [until=] [stop]  resume SEM                     forget SEM due
 //	cordon ID group=PATTERN acquirer=PATTERN                          uncordon ID
 //	tick DURATION    expire            holders SEM                    drained
@@ -80,7 +81,7 @@ func run(scenario string) (string, error) {
 	return s.out.String(), nil
 }
 
-// A runner executes commands in a world and records the output.
+// runner executes commands in a world and records their output.
 type runner struct {
 	*world
 	out strings.Builder
@@ -136,7 +137,7 @@ func (s *runner) tick(step time.Duration) {
 	}
 }
 
-// change edits one semaphore, or all that a glob matches, and reports the holders that must stop because of it.
+// change applies a command to the semaphores that match a glob, and reports the holders that must stop as a result.
 func (s *runner) change(command, glob string, args []string) error {
 	before, _ := s.stopped()
 	names := []string{glob}

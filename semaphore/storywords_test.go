@@ -103,7 +103,7 @@ func parseDuration(s string) time.Duration { return must(time.ParseDuration(s)) 
 
 func parseTime(s string) time.Time { return must(time.Parse(time.RFC3339, s)).UTC() }
 
-// mustCompile compiles a pattern. An empty one is nil, which matches nothing.
+// mustCompile compiles a pattern. It returns nil, which matches nothing, for the empty string.
 func mustCompile(s string) *Pattern {
 	if s == "" {
 		return nil

@@ -182,7 +182,7 @@ func checkRule(t *testing.T, err error, want string) {
 	}
 }
 
-// FuzzName searches for an invalid name that is accepted, and for an error that cannot be printed or sent.
+// FuzzName checks that exactly the valid names are accepted, and that show returns short, printable text for any name.
 func FuzzName(f *testing.F) {
 	f.Fuzz(func(t *testing.T, name string) {
 		isName := name != "" && len(name) <= MaxName && utf8.ValidString(name)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Every mutant applies to the current files, compiles, and names existing tests. Whether the tests catch it is checked
-// by make mutants.
+// All mutants must apply to the current files, compile, and name existing tests. `make mutants` checks whether the
+// tests catch them.
 func TestMutants_ApplyAndCompile(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -42,12 +42,12 @@ func TestHunk_Apply(t *testing.T) {
 			}
 			if test.wantErr != "" {
 				if err == nil || !strings.Contains(err.Error(), test.wantErr) {
-					t.Errorf("apply() = %v", err)
+					t.Errorf("apply() error = %v, want one containing %q", err, test.wantErr)
 				}
 				return
 			}
 			if err != nil || got != test.want {
-				t.Errorf("apply() returned error %v and text:\n%s", err, got)
+				t.Errorf("apply() error = %v, got text:\n%s", err, got)
 			}
 		})
 	}
@@ -69,7 +69,7 @@ func TestParse_Header(t *testing.T) {
 	}
 }
 
-// This test runs the tool on a module with one package, three tests, and a mutant for each possible outcome.
+// The module under test has one package, three tests, and a mutant for each possible outcome.
 func TestCommand_ReportsTheOutcomeOfEachMutant(t *testing.T) {
 	root := t.TempDir()
 	write := func(file, content string) {
@@ -128,7 +128,7 @@ func TestSkipped(t *testing.T) { t.Skip("today") }
 			found = found || strings.HasPrefix(line, mutant+" ") && strings.Contains(line, want)
 		}
 		if !found {
-			t.Errorf("the output for %s does not contain %q", mutant, want)
+			t.Errorf("output for %s does not contain %q", mutant, want)
 		}
 	}
 

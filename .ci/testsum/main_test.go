@@ -54,11 +54,11 @@ func TestRun_Outcomes(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			code, output := runTestsum(t, test.skips, test.lines...)
 			if code != test.code {
-				t.Errorf("exit code %d, want %d", code, test.code)
+				t.Errorf("exit code = %d, want %d", code, test.code)
 			}
 			for _, want := range test.output {
 				if !strings.Contains(output, want) {
-					t.Errorf("the output does not contain %q:\n%s", want, output)
+					t.Errorf("output does not contain %q:\n%s", want, output)
 				}
 			}
 		})

@@ -15,7 +15,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// startServer starts a server with TLS and points GK_CONFIG to a context file for it that uses relative paths.
+// startServer starts a server with TLS, sets GK_CONFIG to a context file with relative certificate paths, and returns
+// the server's address.
 func startServer(t *testing.T) (address string) {
 	t.Helper()
 	ca := authoritytest.New(t)
@@ -72,7 +73,7 @@ func TestDial_NamedContext_ConnectsWithItsCredential(t *testing.T) {
 		t.Errorf("Options(false) = %v, want GK_ENDPOINTS to take precedence over the current context", endpoints)
 	}
 	if _, err := contexts.Dial(t.Context(), "prd"); err == nil || !strings.Contains(err.Error(), `no context "prd"`) {
-		t.Errorf("Dial with an unknown context: error = %v", err)
+		t.Errorf("Dial with an unknown context: error = %v, want an error naming the context", err)
 	}
 }
 

@@ -108,8 +108,8 @@ func TestCatchUp_PolicyChanged_DoesNotRunEarlierFirings(t *testing.T) {
 	})
 }
 
-// suspender is a logger that blocks the scheduler once, when it starts the first activation. To cron, it looks as if
-// the process had been suspended.
+// suspender is a logger that simulates a suspended process. It blocks the scheduler once, when the first activation
+// starts.
 type suspender struct {
 	once sync.Once
 	time time.Duration
@@ -123,8 +123,8 @@ func (s *suspender) Info(message string, _ ...any) {
 
 func (s *suspender) Error(error, string, ...any) {}
 
-// The process is suspended from 01:00 to 03:30. Its next one-hour timer starts only then, so cron wakes up at 04:30 and
-// skips all activations but the first.
+// The process is suspended from 01:00 to 03:30. cron sets its next one-hour timer after that, so it wakes up at 04:30,
+// runs the 02:00 activation late and skips the others.
 func TestAdd_ProcessSuspended_CatchesUpPerPolicy(t *testing.T) {
 	for name, c := range map[string]struct {
 		misfire gatekeeperv1.Misfire

@@ -29,7 +29,7 @@ func receive[T any](t *testing.T, c <-chan T, what string) T {
 	}
 }
 
-// start starts a cron scheduler. At the end of the test it stops the scheduler and waits for its jobs.
+// start starts c and registers a cleanup that stops it and waits for its jobs.
 func start(t *testing.T, c *cron.Cron) {
 	c.Start()
 	t.Cleanup(func() { <-c.Stop().Done() })
@@ -37,7 +37,7 @@ func start(t *testing.T, c *cron.Cron) {
 
 var everySecond = cron.WithSeconds()
 
-// Of two processes, the second has a clock that is behind by more than the job takes.
+// The second process's clock is behind by more than the job's run time.
 func TestAdd_SkewedClocks_EachActivationRunsOnce(t *testing.T) {
 	srv := gktest.Start(t, "tick")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -54,7 +54,7 @@ func TestAdd_SkewedClocks_EachActivationRunsOnce(t *testing.T) {
 			denied <- d.Firing.GetFiring().GetDue().AsTime()
 		}}))
 
-	turns := make(chan struct{}) // each activation of the second process waits for one of the first
+	turns := make(chan struct{}) // the second process's activations wait for the first process's runs
 	defer close(turns)
 	skew := func(j cron.Job) cron.Job {
 		return cron.FuncJob(func() {
@@ -111,7 +111,7 @@ func TestAdd_EntryRemovedBeforeItsJobAcquires_DoesNotRun(t *testing.T) {
 	receive(t, activated, "the activation")
 	scheduler.Remove(id)
 	close(removed)
-	receive(t, returned, "the end of the activation")
+	receive(t, returned, "the activation to return")
 }
 
 func TestAdd_PermitRevoked_CancelsTheJobWithTheCause(t *testing.T) {
@@ -133,8 +133,8 @@ func TestAdd_PermitRevoked_CancelsTheJobWithTheCause(t *testing.T) {
 		t.Fatal(err)
 	}
 	start(t, scheduler)
-	srv.Revoke(t, receive(t, tokens, "the job"), "a test")
-	if cause := receive(t, causes, "the end of the job"); !errors.Is(cause, client.ErrRevoked) {
+	srv.Revoke(t, receive(t, tokens, "the job to start"), "a test")
+	if cause := receive(t, causes, "the job to return"); !errors.Is(cause, client.ErrRevoked) {
 		t.Errorf("cause = %v, want ErrRevoked", cause)
 	}
 }

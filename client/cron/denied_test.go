@@ -17,7 +17,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A job is due every minute, and is denied until the definition is edited. The denial must not be logged every minute.
+// The job is due every minute and is denied until the definition is edited. Each reason is logged once, not every
+// minute.
 func TestAdd_DeniedUntilAnEdit_LogsOncePerReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
@@ -58,7 +59,7 @@ func TestAdd_DeniedUntilAnEdit_LogsOncePerReason(t *testing.T) {
 	})
 }
 
-// Jobs in a chain are denied under the same rules, with the same warning.
+// Jobs in a chain log the same warning.
 func TestJobWrapper_DeniedUntilAnEdit_LogsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)

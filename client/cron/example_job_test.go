@@ -36,7 +36,7 @@ func ExampleContextJob() {
 	var job gkcron.ContextJob = report{"totals"}
 	guard := gkcron.JobWrapper(ctx, c.Semaphore("report"), nil) // no due time: runs are not claimed
 	cron.NewChain(guard).Then(report{"totals"}).Run()
-	_ = job.RunContext(ctx) // by hand
+	_ = job.RunContext(ctx) // called directly
 	// Output:
 	// reporting totals under a permit: true
 	// reporting totals under a permit: false

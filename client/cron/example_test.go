@@ -61,8 +61,8 @@ func ExampleJobWrapper() {
 	}))
 	scheduler.Schedule(schedule, job)
 
-	job.Run() // cron does this at half past two
-	job.Run() // the next host does the same
+	job.Run() // cron calls this at 02:30
+	job.Run() // on the next host, the same firing is denied
 	// Output: exporting
 }
 

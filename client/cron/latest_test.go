@@ -3,7 +3,7 @@ package cron
 import (
 	"testing"
 	"time"
-	_ "time/tzdata" // the test needs time zone data even if the machine has none
+	_ "time/tzdata" // the machine may have no time zone data
 
 	"github.com/robfig/cron/v3"
 )
@@ -40,9 +40,9 @@ func TestLatest_ReturnsTheActivationBeforeNow(t *testing.T) {
 func TestDue_Every_RoundsDownToTheIntervalInUTC(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 7, 31, 0, time.FixedZone("", 3600))
 	if got := due(cron.Every(5*time.Minute), at).Format(time.RFC3339); got != "2026-03-01T11:05:00Z" {
-		t.Errorf("due(%s) = %s", at, got)
+		t.Errorf("due(%s) = %s, want 2026-03-01T11:05:00Z", at, got)
 	}
 	if got := due(cron.Every(5*time.Minute), time.Time{}); !got.IsZero() {
-		t.Errorf("due of the zero time = %s, want zero", got)
+		t.Errorf("due(zero time) = %s, want the zero time", got)
 	}
 }

@@ -75,14 +75,14 @@ func TestAdd_PermitLost_CancelsTheJobInTimeAndLaterActivationsRun(t *testing.T) 
 				c.recover(t, srv)
 				second := <-permits
 				if later := <-reports; second.Token() <= first.Token() || later.Err != nil || !later.Due.After(report.Due) {
-					t.Errorf("later run: token %d after %d, report %+v", second.Token(), first.Token(), later)
+					t.Errorf("later run: token = %d, want more than %d; report = %+v, want no error and a later due time", second.Token(), first.Token(), later)
 				}
 			})
 		})
 	}
 }
 
-// A plain cron.Job cannot be stopped. If it keeps running without its permit, an overrun is reported.
+// A plain cron.Job cannot be stopped. If it is still running when its permit ends, an overrun is reported.
 func TestJobWrapper_PlainJobOutlivesItsPermit_ReportsAnOverrun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "plain")

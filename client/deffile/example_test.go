@@ -26,7 +26,7 @@ func ExampleParse() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, d := range file.Definitions() { // client.Declare takes these
+	for _, d := range file.Definitions() { // for client.Declare
 		fmt.Println(d.GetName())
 	}
 	entry := file.Entries[0]
@@ -37,7 +37,7 @@ func ExampleParse() {
 	// read at version 17 with 4 fields
 }
 
-// A typo in a file is an error with its position.
+// Errors contain the position in the file.
 func ExampleError() {
 	_, err := deffile.Parse("jobs.yaml", []byte("definitions:\n  - name: nightly-export\n    group_patern: prod\n"))
 	if parseErr, ok := errors.AsType[*deffile.Error](err); ok {
@@ -49,7 +49,7 @@ func ExampleError() {
 	// jobs.yaml:3:5: unknown key "group_patern"; did you mean "group_pattern"?
 }
 
-// Server errors can also be shown with their position in the file.
+// Errorf adds the position in the file to an error from the server.
 func ExampleFile_Errorf() {
 	var file *deffile.File
 	file, err := deffile.Parse("jobs.yaml", []byte(nightly))
@@ -75,7 +75,7 @@ func ExampleMarshal() {
 	// <nil>
 }
 
-// A file with versions can be applied only while the definitions are still at those versions.
+// A file with versions can only be applied if the definitions still have those versions.
 func ExampleMarshalRecords() {
 	text, err := deffile.MarshalRecords([]*gatekeeperv1.DefinitionRecord{{Definition: &gatekeeperv1.Definition{Name: "nightly-export"}, Version: 17}})
 	fmt.Print(string(text), err)

@@ -179,9 +179,9 @@ func checkParse(t *testing.T, want []*gatekeeperv1.Definition, data []byte) {
 	t.Helper()
 	file, err := deffile.Parse("f", data)
 	if err != nil {
-		t.Fatalf("Parse of Marshal's output: %v\n%s", err, data)
+		t.Fatalf("failed to parse the output of Marshal: %v\n%s", err, data)
 	}
 	if diff := cmp.Diff(want, file.Definitions(), protocmp.Transform()); diff != "" {
-		t.Errorf("definitions read back (-want +got):\n%s\nfrom\n%s", diff, data)
+		t.Errorf("parsed definitions (-want +got):\n%s\nfrom\n%s", diff, data)
 	}
 }

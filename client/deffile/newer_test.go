@@ -26,7 +26,7 @@ func TestMarshal_FieldFromANewerServer_ReturnsAnError(t *testing.T) {
 	}
 }
 
-// A newer API may have fields of other types. They are rejected until this package supports them.
+// A newer API may have fields of types that this package does not support yet. They are rejected.
 func TestValue_UnsupportedType_ReturnsAnError(t *testing.T) {
 	r := &gatekeeperv1.DefinitionRecord{Version: 1, UpdatedAt: timestamppb.Now(), Warnings: []string{"w"}}
 	for _, name := range []protoreflect.Name{"version", "updated_at", "warnings", "definition"} {

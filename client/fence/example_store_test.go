@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/fence"
 )
 
-// book writes in the caller's transaction.
+// book inserts an invoice in the caller's transaction.
 func book(ctx context.Context, tx *sql.Tx, token uint64) error {
 	if err := (fence.SQL{}).Check(ctx, tx, "billing", token); err != nil { // call Check before the first write
 		return err
@@ -47,7 +47,7 @@ func ExampleSQL_Store() {
 	fence.Handler(http.NotFoundHandler(), fence.WithStore(fence.SQL{}.Store(db)))
 }
 
-// inMemory is a Store that lasts as long as the process. A durable Store must write to disk before Raise returns.
+// inMemory is a Store that does not survive a restart. A durable Store must write to disk before Raise returns.
 type inMemory struct {
 	mu     sync.Mutex // guards newest
 	newest map[string]uint64
@@ -65,7 +65,7 @@ func (m *inMemory) Raise(_ context.Context, resource string, token uint64) error
 
 func ExampleStore() {
 	var store fence.Store = &inMemory{newest: map[string]uint64{}}
-	fmt.Println(store.Raise(context.Background(), "", 8)) // before the service was restarted
+	fmt.Println(store.Raise(context.Background(), "", 8)) // before the service restarts
 	handler := fence.Handler(http.NotFoundHandler(), fence.WithStore(store))
 
 	r := httptest.NewRequest(http.MethodPut, "/export", http.NoBody)

@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/fence"
 )
 
-// export updates the day's total under the token of its permit.
+// export updates the day's total, fenced by its permit's token.
 func export(ctx context.Context, db *sql.DB, token uint64, day string, total int) error {
 	err := fence.SQL{}.Do(ctx, db, "nightly-export", token, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "UPDATE totals SET total = $1 WHERE day = $2", total, day)
@@ -24,7 +24,7 @@ func export(ctx context.Context, db *sql.DB, token uint64, day string, total int
 }
 
 func ExampleSQL_Do() {
-	var db *sql.DB // PostgreSQL or SQLite, with the table of fence.SQL{}.Schema()
+	var db *sql.DB // PostgreSQL or SQLite, with the table from fence.SQL{}.Schema()
 	if db == nil {
 		return // package sqltest covers both
 	}
@@ -38,7 +38,7 @@ func ExampleHandler() {
 		return r.URL.Path // the name of the data that one semaphore guards
 	}))
 
-	for _, token := range []string{"7", "8", "7"} { // the previous holder wakes up late
+	for _, token := range []string{"7", "8", "7"} { // the last request is from the previous holder
 		r := httptest.NewRequest(http.MethodPut, "/export", http.NoBody)
 		r.Header.Set(fence.Header, token)
 		w := httptest.NewRecorder()

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// send sends a request with a token, or without one if token is 0.
+// send sends a request with the given token, or without a token if it is 0.
 func send(h http.Handler, ctx context.Context, method, path string, token uint64) *httptest.ResponseRecorder {
 	r := httptest.NewRequestWithContext(ctx, method, path, nil)
 	if token != 0 {
@@ -77,8 +77,8 @@ func TestHandler_Resources_AreIndependent(t *testing.T) {
 	}
 }
 
-// A newer holder's request waits until the requests from the older holder have ended. Once it has arrived, further
-// requests from the older holder are rejected.
+// A request from a newer holder waits for the older holder's running requests. Once it has arrived, new requests from
+// the older holder are rejected.
 func TestHandler_OlderRequestRunning_NewerOneWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -95,12 +95,12 @@ func TestHandler_OlderRequestRunning_NewerOneWaits(t *testing.T) {
 		var group sync.WaitGroup
 		group.Go(func() { send(h, t.Context(), http.MethodPut, "/slow", 1) })
 		synctest.Wait()
-		group.Go(func() { send(h, t.Context(), http.MethodPut, "/", 1) }) // at the same time as the first request with this token
+		group.Go(func() { send(h, t.Context(), http.MethodPut, "/", 1) }) // concurrent with the first request
 		synctest.Wait()
 		group.Go(func() { send(h, t.Context(), http.MethodPut, "/", 2) })
 		synctest.Wait()
 		if w := send(h, t.Context(), http.MethodPut, "/", 1); w.Code != 412 {
-			t.Errorf("status of an older token while a newer one waits = %d, want 412", w.Code)
+			t.Errorf("status of an older token's request while a newer one waits = %d, want 412", w.Code)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		group.Go(func() {
@@ -114,7 +114,7 @@ func TestHandler_OlderRequestRunning_NewerOneWaits(t *testing.T) {
 		close(proceed)
 		group.Wait()
 		if got := strings.Join(order, ", "); got != "1 begins, 1 begins, 1 ends, 1 ends, 2 begins, 2 ends" {
-			t.Errorf("order = %s, want the requests of token 2 after those of token 1", got)
+			t.Errorf("order = %s, want the requests with token 2 after those with token 1", got)
 		}
 	})
 }
@@ -186,7 +186,7 @@ func TestTransport_TokenInTheContext_IsSent(t *testing.T) {
 	}
 }
 
-// Resources that use this package do not need gRPC.
+// Services that use this package must not need gRPC.
 func TestDependencies_OnlyStandardLibrary(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
 	if err != nil {

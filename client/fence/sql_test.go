@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// The drivers are in a separate module, so this test runs the tests of that module.
+// The drivers are in a separate module, so this test runs that module's tests.
 func TestSQL_RealDatabases_PassTheSuite(t *testing.T) {
-	// Use a copy of go.mod that is updated on the fly, so that it follows the versions in the parent module.
+	// Use a copy of go.mod, because -mod=mod may update it to the versions in the parent module.
 	mod := filepath.Join(t.TempDir(), "go.mod")
 	for _, name := range []string{"go.mod", "go.sum"} {
 		text, err := os.ReadFile(filepath.Join("sqltest", name))

@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// contenders is a set of clients that take turns holding a permit. It records which of them believe they hold it.
+// contenders is a group of clients that compete for one permit. held contains the last permit granted to each client.
 type contenders struct {
 	srv     *Server
 	clients []*client.Client
@@ -26,8 +26,8 @@ type contenders struct {
 	tokens []uint64
 }
 
-// run makes each client acquire and hold the permit repeatedly until ctx ends. A client that is cut off does not
-// release the permit.
+// run starts a goroutine for each client that repeatedly acquires the permit, holds it for a random time and releases
+// it, until ctx is done.
 func (b *contenders) run(ctx context.Context, t *testing.T, rng *rand.Rand) *sync.WaitGroup {
 	var wg sync.WaitGroup
 	for _, c := range b.clients {
@@ -52,7 +52,7 @@ func (b *contenders) run(ctx context.Context, t *testing.T, rng *rand.Rand) *syn
 				}
 				hold.Stop()
 				releaseCtx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
-				_ = p.Release(releaseCtx) // the client may be cut off
+				_ = p.Release(releaseCtx) // the client may be partitioned
 				cancel()
 			}
 		})
@@ -60,7 +60,7 @@ func (b *contenders) run(ctx context.Context, t *testing.T, rng *rand.Rand) *syn
 	return &wg
 }
 
-// count returns the number of clients that currently believe they hold the permit.
+// count returns the number of clients whose permit reports Held.
 func (b *contenders) count() (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -72,8 +72,7 @@ func (b *contenders) count() (n int) {
 	return n
 }
 
-// overlaps injects faults while time passes, and counts the steps at which more than one client believed it held the
-// permit.
+// overlaps injects faults for the given duration and counts the steps at which more than one client's permit was held.
 func (b *contenders) overlaps(t *testing.T, rng *rand.Rand, duration time.Duration) (overlaps int) {
 	const step = 10 * time.Millisecond // the grace period is four steps
 	ctx, stop := context.WithCancel(context.Background())
@@ -129,7 +128,7 @@ func TestBelief_ClocksWithinOnePercent_NeverOverlaps(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			b := newContenders(t, 0.99, 1, 1.01, 0.995)
 			if n := b.overlaps(t, rng, time.Minute); n > 0 {
-				t.Errorf("seed %d: more than one client believed it held the permit at %d steps", seed, n)
+				t.Errorf("seed %d: more than one client held the permit at %d steps, want 0", seed, n)
 			}
 			if b.grants < 5 {
 				t.Errorf("seed %d: got %d grants, want at least 5 for a meaningful test", seed, b.grants)
@@ -138,8 +137,8 @@ func TestBelief_ClocksWithinOnePercent_NeverOverlaps(t *testing.T) {
 	}
 }
 
-// This tests the check itself: a client whose clock is far slower than allowed relies on its permit for too long, and
-// the check must detect this.
+// This tests the detection of overlaps. A client whose clock is far slower than allowed treats its permit as held for
+// too long.
 func TestBelief_ClockFarTooSlow_OverlapIsDetected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newContenders(t, 0.5, 1)
@@ -152,7 +151,7 @@ func TestBelief_ClockFarTooSlow_OverlapIsDetected(t *testing.T) {
 		}
 		b.held[b.clients[1]] = next
 		if b.count() != 2 {
-			t.Error("no overlap was detected")
+			t.Error("the overlap was not detected")
 		}
 	})
 }

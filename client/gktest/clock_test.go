@@ -8,7 +8,7 @@ import (
 func TestClockRate_Fast_PermitEndsSooner(t *testing.T) {
 	runInBubble(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1", ClockRate(2))
-		p := acquire(t, c, "job") // lasts one minute, less the margin
+		p := acquire(t, c, "job") // valid for one minute, minus the margin
 		srv.Partition(t, c)
 		srv.Advance(t, 29*time.Second)
 		if !p.Held() {

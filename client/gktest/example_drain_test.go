@@ -12,7 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// finishing is a job that needs 30 s to finish after a move orders it to stop.
+// finishing is a job that takes 30 s to finish after its context is cancelled.
 func finishing(ctx context.Context) error {
 	<-ctx.Done()
 	<-time.After(30 * time.Second)
@@ -47,7 +47,7 @@ func TestExport_HostIsCordoned_FinishesAndIsDenied(t *testing.T) {
 
 		cordon := srv.Cordon(t, client.CordonRequest{AcquirerPattern: "app1", Reason: "patching", Drain: time.Minute})
 		if err := <-ended; err != nil {
-			t.Errorf("the export returned %v", err)
+			t.Errorf("the export returned %v, want nil", err)
 		}
 		again := client.Wrap(app1.Semaphore("nightly-export"), finishing)
 		if denied, ok := errors.AsType[*client.DeniedError](again(t.Context())); !ok || denied.Reason != client.ReasonCordoned {
@@ -59,7 +59,7 @@ func TestExport_HostIsCordoned_FinishesAndIsDenied(t *testing.T) {
 		srv.Advance(t, time.Minute)
 		srv.Drain(t, srv.Holders(t, "nightly-export")[0].GetToken(), "maintenance", time.Minute)
 		if err := <-ended; err != nil {
-			t.Errorf("after a revoke with a drain, the export returned %v", err)
+			t.Errorf("after a revoke with a drain, the export returned %v, want nil", err)
 		}
 	})
 }

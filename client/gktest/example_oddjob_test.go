@@ -14,7 +14,7 @@ import (
 
 // This example implements the scenario from the Oddjob article "Distributing Work": docs/articles/oddjob.md.
 
-// timer calls job with the due time at each multiple of a period. Due times that pass while job is running are skipped.
+// timer calls job with the due time at every multiple of period. Due times that pass while job is running are skipped.
 func timer(ctx context.Context, period time.Duration, job func(due time.Time)) {
 	for ctx.Err() == nil {
 		due := time.Now().Truncate(period).Add(period)
@@ -38,7 +38,7 @@ func (b *board) put(on map[time.Time][]string, due time.Time, worker string) {
 	on[due] = append(on[due], worker)
 }
 
-// between returns, in order, the number of entries for each firing that is due after from but not after to.
+// between returns the number of entries for each firing that is due after from and no later than to, in order.
 func (b *board) between(on map[time.Time][]string, from, to time.Time) (counts []int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,7 +57,7 @@ func repeats(counts []int, want ...int) bool {
 	return len(counts) > 3
 }
 
-// worker is one Oddjob process from the article. All workers have the same timer.
+// worker runs one Oddjob process from the article. All workers use the same timer.
 func worker(ctx context.Context, c *client.Client, name string, b *board) {
 	var due time.Time
 	runner := client.NewRunner(c.Semaphore("work"), func(ctx context.Context) error {
@@ -93,7 +93,7 @@ func TestOddjob_ThreeWorkers_ShareTheSchedule(t *testing.T) {
 			oddjobs, stops = append(oddjobs, c), append(stops, stop)
 			running.Go(func() { worker(ctx, c, name, b) })
 		}
-		during := func() (ran, losers []int) { // counts over two minutes, without the first firing
+		during := func() (ran, losers []int) { // counts over two minutes, excluding the first firing
 			srv.Advance(t, 20*time.Second)
 			from := time.Now()
 			srv.Advance(t, 2*time.Minute)
@@ -103,16 +103,16 @@ func TestOddjob_ThreeWorkers_ShareTheSchedule(t *testing.T) {
 			t.Errorf("with three workers: runs per firing = %v, idle workers = %v", ran, losers)
 		}
 		crash := func(i int) {
-			srv.Crash(t, oddjobs[i]) // a killed process releases nothing
+			srv.Crash(t, oddjobs[i]) // a killed process does not release its permit
 			stops[i]()
 		}
 		crash(0)
 		if ran, losers := during(); !repeats(ran, 1) || !repeats(losers, 0) {
-			t.Errorf("with two workers: runs per firing = %v, idle workers = %v", ran, losers)
+			t.Errorf("with two workers: runs per firing = %v, idle workers = %v, want one run and none idle", ran, losers)
 		}
 		crash(1)
 		if ran, losers := during(); !repeats(ran, 1, 0) && !repeats(ran, 0, 1) || !repeats(losers, 0) {
-			t.Errorf("with one worker: runs per firing = %v, idle workers = %v", ran, losers)
+			t.Errorf("with one worker: runs per firing = %v, idle workers = %v, want every other firing to run and none idle", ran, losers)
 		}
 	})
 }

@@ -23,7 +23,7 @@ func TestExport_BadNetwork_KeepsItsPermit(t *testing.T) {
 		srv.SlowDown(t, 200*time.Millisecond, app1)
 		srv.Advance(t, time.Minute)
 		srv.SlowDown(t, 0, app1)
-		srv.Disconnect(t, app1) // breaks each connection; clients can reconnect
+		srv.Disconnect(t, app1) // breaks the client's connections; it can reconnect
 		srv.Partition(t, app1)
 		srv.Advance(t, 5*time.Second) // shorter than the permit's duration
 		srv.Heal(t, app1)

@@ -84,7 +84,7 @@ func TestExport_ProcessDies_AnotherHostRuns(t *testing.T) {
 		}, client.WithDenialPolicy(client.DenialWait))
 
 		crashed := time.Now()
-		srv.Crash(t, app1) // a killed process releases nothing
+		srv.Crash(t, app1) // a killed process does not release its permit
 		<-died
 		if err := next.Run(t.Context()); err != nil {
 			t.Fatal(err)

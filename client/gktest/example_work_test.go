@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A worker that is cut off stops its task in time, and another worker executes it.
+// A partitioned worker stops its task in time, and another worker runs it.
 func TestResize_WorkerIsCutOff_AnotherExecutesItsTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "resize")

@@ -15,7 +15,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// newIncarnation returns a connected client for one process. All of these processes have the same identity.
+// newIncarnation returns a connected client and a semaphore with a fixed holder ID. Every call simulates a new process
+// with the same identity.
 func newIncarnation(t *testing.T, srv *Server) (*client.Client, *client.Semaphore) {
 	t.Helper()
 	c := srv.Dial(t, "app1")
@@ -25,7 +26,7 @@ func newIncarnation(t *testing.T, srv *Server) (*client.Client, *client.Semaphor
 	return c, c.Semaphore("job", client.WithHolderID("worker"))
 }
 
-// wantOtherDenied checks that another host is denied while a process believes it holds p.
+// wantOtherDenied checks that p is held and that another host is denied.
 func wantOtherDenied(t *testing.T, srv *Server, other *client.Client, p *client.Permit) {
 	t.Helper()
 	q, err := other.Semaphore("job").TryAcquire(t.Context())
@@ -37,8 +38,8 @@ func wantOtherDenied(t *testing.T, srv *Server, other *client.Client, p *client.
 	}
 }
 
-// The response to an acquisition is lost, its process gives up, and the next process acquires. The first process's
-// cancellation arrives last.
+// The response to an acquisition is lost and the process gives up. The next process acquires the permit before the
+// first one's cancellation arrives.
 func TestSameHolder_CancelArrivesAfterTheNextAcquisition_KeepsThatPermit(t *testing.T) {
 	runInBubble(t, func(t *testing.T, srv *Server) {
 		other := srv.Dial(t, "app2")
@@ -61,8 +62,8 @@ func TestSameHolder_CancelArrivesAfterTheNextAcquisition_KeepsThatPermit(t *test
 	})
 }
 
-// The denial of an acquisition is lost, and its process gives up. The server does not remember denied requests, so only
-// the request ID protects the permit of the next process from the late cancellation.
+// The denial of an acquisition is lost and the process gives up. The server keeps no record of denied requests, so only
+// the request ID protects the next process's permit from the late cancellation.
 func TestSameHolder_CancelOfADeniedRequestArrivesAfterTheNextAcquisition_KeepsThatPermit(t *testing.T) {
 	runInBubble(t, func(t *testing.T, srv *Server) {
 		other := srv.Dial(t, "app2")
@@ -93,7 +94,7 @@ func TestSameHolder_ReleaseArrivesAfterTheNextAcquisition_KeepsThatPermit(t *tes
 		other := srv.Dial(t, "app2")
 		first, sem := newIncarnation(t, srv)
 		old := mustAcquire(t, sem)
-		srv.Advance(t, 0) // all messages that follow the acquisition have been sent
+		srv.Advance(t, 0) // flushes the messages that follow the acquisition
 		srv.Partition(t, first)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -111,8 +112,8 @@ func TestSameHolder_ReleaseArrivesAfterTheNextAcquisition_KeepsThatPermit(t *tes
 	})
 }
 
-// incarnations are successive processes with the same identity. Each may still believe it holds a permit when the next
-// one acquires.
+// incarnations is a sequence of processes with the same identity. A process may still hold its permit when the next one
+// acquires.
 type incarnations struct {
 	srv   *Server
 	rng   *rand.Rand
@@ -127,7 +128,8 @@ func (l *incarnations) randomBelow(limit time.Duration) time.Duration {
 	return time.Duration(l.rng.IntN(int(limit/time.Millisecond))) * time.Millisecond
 }
 
-// begin starts a process that acquires, and possibly releases, over a slow connection that may be cut temporarily.
+// begin starts a process that acquires a permit, and possibly releases it, over a slow connection that may be cut for a
+// while.
 func (l *incarnations) begin(t *testing.T, wg *sync.WaitGroup) {
 	c, sem := newIncarnation(t, l.srv)
 	l.srv.SlowDown(t, l.randomBelow(800*time.Millisecond), c)
@@ -168,7 +170,7 @@ func (l *incarnations) begin(t *testing.T, wg *sync.WaitGroup) {
 	})
 }
 
-// heldPermit returns a permit that a process currently believes it holds, or nil. The caller holds mu.
+// heldPermit returns a permit that is currently held, or nil. The caller holds mu.
 func (l *incarnations) heldPermit() *client.Permit {
 	for _, p := range l.held {
 		if p.Held() {
@@ -178,8 +180,8 @@ func (l *incarnations) heldPermit() *client.Permit {
 	return nil
 }
 
-// watch repeatedly tries to acquire the permit as another host. It counts how often this succeeds while a process
-// believes it holds the permit.
+// watch repeatedly tries to acquire the permit from another host and counts how often this succeeds while a process
+// holds it.
 func (l *incarnations) watch(t *testing.T, duration time.Duration) (overlaps int) {
 	const step = 20 * time.Millisecond
 	for at := time.Duration(0); at < duration; at += step {
@@ -213,11 +215,11 @@ func TestSameHolder_SlowNetwork_NeverOverlapsWithAnotherHolder(t *testing.T) {
 			for range 6 {
 				l.begin(t, &wg)
 				if n := l.watch(t, l.randomBelow(time.Second)); n > 0 {
-					t.Errorf("seed %d: another host was granted the permit %d times while a process believed it was the holder", seed, n)
+					t.Errorf("seed %d: another host was granted the permit %d times while a process held it, want 0", seed, n)
 				}
 			}
 			if n := l.watch(t, 5*time.Second); n > 0 {
-				t.Errorf("seed %d: %d overlapping grants after the last acquisition", seed, n)
+				t.Errorf("seed %d: got %d overlapping grants after the last acquisition, want 0", seed, n)
 			}
 			wg.Wait()
 			reacquired += l.reacquired

@@ -31,7 +31,7 @@ func send(t *testing.T, c net.Conn, text string) {
 	}
 }
 
-// received records the data that arrives at one end of a connection, and a bar when the connection is closed.
+// received records the data that arrives at one end of a connection, and a "|" when the connection is closed.
 type received struct {
 	mu   sync.Mutex // guards text
 	text strings.Builder
@@ -89,7 +89,7 @@ func TestLink_SlowedDown_DelaysOnlyDataFromTheServer(t *testing.T) {
 		send(t, client, "q")
 		toServer.want(t, "q")
 		send(t, server, "a")
-		l.slowDown(time.Hour) // does not delay data in transit, and later data does not overtake it
+		l.slowDown(time.Hour) // applies only to later data
 		send(t, server, "b")
 		<-time.After(time.Minute - 1)
 		toClient.want(t, "")
@@ -134,7 +134,7 @@ func TestLink_Killed_FailsPendingAndLaterDials(t *testing.T) {
 		go func() { dialled <- second(l.dial(t.Context())) }()
 		synctest.Wait()
 		if len(dialled) > 0 {
-			t.Error("a dial during the partition returned")
+			t.Error("dial returned during the partition")
 		}
 		l.kill()
 		if err := <-dialled; !errors.Is(err, errDead) {

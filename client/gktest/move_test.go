@@ -13,8 +13,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// zones is a server with the semaphore "job" in the zone "east", a client there that holds it, and a client in "west"
-// that waits for it. granted receives the second client's permit.
+// zones is a server with the semaphore "job" in zone "east" and one client in each zone. The east client runs the job.
+// granted receives the west client's permit.
 type zones struct {
 	*Server
 	east, west *client.Client
@@ -37,7 +37,7 @@ func inZones(t *testing.T, job func(context.Context) error, test func(t *testing
 	})
 }
 
-// wait makes the client in "west" wait for the semaphore.
+// wait queues the west client for the semaphore.
 func (z *zones) wait(t *testing.T) {
 	go func() {
 		p, err := z.west.Semaphore("job").TryAcquireFor(t.Context(), 10*time.Minute)
@@ -90,7 +90,7 @@ func TestMove_JobIgnoresItsDrain_KeepsItsSlotUntilExpiryAndReportsAnOverrun(t *t
 		}
 		first, second := <-overruns, <-overruns
 		if first.Gone || !second.Gone || second.Permit.Held() || len(overruns) > 0 {
-			t.Errorf("overruns reported = %+v and %+v, and %d more", first, second, len(overruns))
+			t.Errorf("overruns = %+v, %+v and %d more, want two, with Gone set only in the second", first, second, len(overruns))
 		}
 		if err := next.Release(t.Context()); err != nil {
 			t.Error(err)
@@ -109,7 +109,7 @@ func TestMove_MovedBackDuringTheDrain_KeepsThePermitAndStopsTheJob(t *testing.T)
 		z.Move(t, "west", "east", 0)
 		z.Advance(t, time.Hour)
 		if h := z.Holders(t, "job"); len(h) != 1 || h[0].GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED {
-			t.Errorf("holders = %v, want one that need not stop", h)
+			t.Errorf("holders = %v, want one without a stop cause", h)
 		}
 		if err := <-ended; !errors.Is(err, client.ErrMoved) || errors.Is(err, client.ErrLost) {
 			t.Errorf("Run = %v, want ErrMoved and not ErrLost", err)

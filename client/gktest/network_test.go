@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// wireCount counts the connections of a client.
+// wireCount returns the number of open connections of c.
 func wireCount(t *testing.T, srv *Server, c *client.Client) int {
 	t.Helper()
 	return len(srv.linksFor(t, []*client.Client{c})[0].openWires())
@@ -23,7 +23,7 @@ func TestPartition_CallsHangAndOtherClientsAreUnaffected(t *testing.T) {
 		defer cancel()
 		before := time.Now()
 		if _, err := app1.Semaphore("job").TryAcquire(ctx); !errors.Is(err, client.ErrUnavailable) {
-			t.Errorf("TryAcquire through the partition = %v, want ErrUnavailable", err)
+			t.Errorf("TryAcquire during the partition = %v, want ErrUnavailable", err)
 		}
 		if time.Since(before) != time.Minute {
 			t.Errorf("TryAcquire returned after %s, want 1 min", time.Since(before))
@@ -53,7 +53,7 @@ func TestPartition_Brief_ConnectionsSurvive(t *testing.T) {
 		for _, w := range wires {
 			select {
 			case <-w.gone:
-				t.Error("a connection broke")
+				t.Error("a connection was broken")
 			default:
 			}
 		}
@@ -70,14 +70,14 @@ func TestHeal_DataSentDuringThePartition_Arrives(t *testing.T) {
 		srv.Partition(t, c)
 		released := make(chan error, 1)
 		go func() { released <- p.Release(t.Context()) }()
-		srv.Advance(t, 3*time.Second) // shorter than one attempt, so that the release is not retried
+		srv.Advance(t, 3*time.Second) // shorter than the attempt timeout, so that the release is not retried
 		if len(srv.Holders(t, "job")) != 1 || len(released) > 0 {
 			t.Error("the release reached the server during the partition")
 		}
 		srv.Heal(t, c)
 		srv.Advance(t, 0)
 		if h := srv.Holders(t, "job"); len(h) > 0 || len(released) == 0 {
-			t.Errorf("holders after Heal = %v, want the release to have arrived", h)
+			t.Errorf("holders after Heal = %v, want none", h)
 		}
 	})
 }
@@ -115,7 +115,7 @@ func TestSlowDown_LongerThanAnyTimeout_WorksInOneDirectionOnly(t *testing.T) {
 			t.Errorf("Release = %v, want ErrUnavailable", err)
 		}
 		if h := srv.Holders(t, "job"); len(h) > 0 {
-			t.Errorf("holders = %v, want the release to have arrived", h)
+			t.Errorf("holders = %v, want none, because requests are not delayed", h)
 		}
 	})
 }

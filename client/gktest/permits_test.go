@@ -49,7 +49,7 @@ func TestExpire_HolderCutOff_KeepsThePermitUntilItsDeadline(t *testing.T) {
 		srv.Expire(t, p.Token())
 		srv.Advance(t, time.Second)
 		if !p.Held() {
-			t.Error("the holder learned of the expiry through a partition")
+			t.Error("the permit was lost during the partition")
 		}
 		srv.Advance(t, time.Minute)
 		if p.Held() {
@@ -65,7 +65,7 @@ func TestExpire_CoolingPermit_EndsTheCooldown(t *testing.T) {
 		srv.Expire(t, acquire(t, c, "job").Token())
 		h := srv.Holders(t, "job")
 		if len(h) != 1 || h[0].GetState() != gatekeeperv1.PermitState_PERMIT_STATE_COOLING {
-			t.Fatalf("holders = %v, want one that is cooling", h)
+			t.Fatalf("holders = %v, want one cooling permit", h)
 		}
 		srv.ExpireAll(t, "job")
 		acquire(t, c, "job")

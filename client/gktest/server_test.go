@@ -91,7 +91,7 @@ func TestAdvance_OnVirtualTime_PassesExactlyTheDuration(t *testing.T) {
 		before := time.Now()
 		srv.Advance(t, time.Hour)
 		if passed := time.Since(before); passed != time.Hour {
-			t.Errorf("Advance(1h) let %s pass, want 1h", passed)
+			t.Errorf("Advance(1h) advanced the clock by %s, want 1h", passed)
 		}
 	})
 }
@@ -103,8 +103,8 @@ func TestAdvance_OnRealTime_FailsTheTest(t *testing.T) {
 
 func TestAwait_ConditionNeverHolds_FailsTheTest(t *testing.T) {
 	runInBubble(t, func(t *testing.T, srv *Server) {
-		wantFatal(t, "timed out waiting for the moon", func(s testing.TB) {
-			srv.Await(s, "the moon", func() bool { return false })
+		wantFatal(t, "timed out waiting for the condition", func(s testing.TB) {
+			srv.Await(s, "the condition", func() bool { return false })
 		})
 	})
 }
@@ -142,7 +142,7 @@ func TestStop_ForLongerThanTheDuration_HolderStopsBeforeAnotherGrant(t *testing.
 		}
 		srv.Restart(t)
 		if d, ok := errors.AsType[*client.DeniedError](second(srv.Dial(t, "app2").Semaphore("job").TryAcquire(t.Context()))); !ok {
-			t.Errorf("TryAcquire after the restart = %v, want a denial, because the permit was renewed for its full duration", d)
+			t.Errorf("TryAcquire after the restart = %v, want a denial, because permits are renewed for their full duration on restart", d)
 		}
 	})
 }

@@ -11,7 +11,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// spy is a testing.TB that records the failure.
+// spy is a testing.TB that records the message of a fatal failure.
 type spy struct {
 	testing.TB
 	failure string
@@ -37,6 +37,6 @@ func wantFatal(t *testing.T, text string, f func(t testing.TB)) {
 	}()
 	<-ended
 	if !strings.Contains(s.failure, text) {
-		t.Errorf("the test failed with %q, want it to contain %q", s.failure, text)
+		t.Errorf("failure message = %q, want it to contain %q", s.failure, text)
 	}
 }

@@ -17,7 +17,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A job is due every minute, and is denied until the definition is edited. The denial must not be logged every minute.
+// The job is due every minute and is denied until the definition is edited. Each reason is logged once, not every
+// minute.
 func TestLocker_DeniedUntilAnEdit_LogsOncePerReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/jonboulle/clockwork"
 )
 
-// jumpingClock is a clock that jumps to the due time as soon as a timer is set. At that moment, the scheduler does not
-// yet know that the run that set the timer was locked. When it learns this, it drops all due times that have passed.
+// jumpingClock is a clock that jumps to the due time as soon as a timer is set. At that point, the scheduler has not
+// yet processed the lock of the run that set the timer. When it does, it drops all due times that have passed.
 type jumpingClock struct {
 	*clockwork.FakeClock
 	jumps chan struct{} // one token per jump
@@ -47,7 +47,7 @@ func (p probe) Lock(ctx context.Context, name string) (gocron.Lock, error) {
 	return noopLock{}, nil
 }
 
-// A scheduler may drop the due time of a run before the run reads it. The Locker must still find it.
+// gocron may drop a run's due time before the run calls Lock. The Locker must still find it.
 func TestDue_DroppedByTheScheduler_IsStillFound(t *testing.T) {
 	const runs = 200
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -16,8 +16,8 @@ func at(minutes ...float64) (all []time.Time) {
 	return all
 }
 
-// Each step is a run, with the due times the scheduler reports at that point and the due time the run takes. Due times
-// are in whole minutes after noon.
+// Each step is a run, with the due times that the scheduler reports and the due time that the run takes. Times are in
+// minutes after noon.
 func TestTake_ReturnsTheDueTimeOfEachRun(t *testing.T) {
 	type run struct {
 		now   float64

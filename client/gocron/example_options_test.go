@@ -30,9 +30,9 @@ func ExampleNewLocker() {
 		gkgocron.WithJobOptions(client.WithOutageLimit(time.Second)), // limits how long gocron waits for the lock
 		gkgocron.WithUnscheduled(), // allows RunNow
 		gkgocron.WithBegin(func(ctx context.Context, due gkgocron.DueRun) (*client.Run, error) {
-			return due.Begin(ctx, client.WithOutagePolicy(client.OutageWait)) // in addition to the options of the Locker
+			return due.Begin(ctx, client.WithOutagePolicy(client.OutageWait)) // in addition to the Locker's options
 		}),
-		gkgocron.WithNow(time.Now), // the clock of gocron.WithClock, if set
+		gkgocron.WithNow(time.Now), // with gocron.WithClock, use that clock's Now
 	}
 	locker := gkgocron.NewLocker(c, options...)
 	s, err := gocron.NewScheduler(gocron.WithDistributedLocker(locker))
@@ -50,7 +50,7 @@ func ExampleNewLocker() {
 		log.Fatal(err)
 	}
 	s.Start()
-	if err := locker.CatchUp(context.Background(), job, export); err != nil { // runs missed firings if the definition requires it
+	if err := locker.CatchUp(context.Background(), job, export); err != nil { // runs missed firings according to the definition's misfire policy
 		log.Fatal(err)
 	}
 	if missed, err := locker.Missed(context.Background(), job); len(missed) > 0 || err != nil { // what CatchUp would run
@@ -65,7 +65,7 @@ func ExampleNewLocker() {
 	// Output: exporting under nightly-export
 }
 
-// A listener can find out why a job did not run.
+// An event listener receives the reason why a job did not run.
 func ExampleLocker_Lock() {
 	srv := gktest.NewServer("nightly-export")
 	defer srv.Close()

@@ -3,7 +3,7 @@ package gocron
 import (
 	"testing"
 	"time"
-	_ "time/tzdata" // the test needs time zone data even if the machine has none
+	_ "time/tzdata" // the machine may have no time zone data
 
 	"github.com/go-co-op/gocron/v2"
 )

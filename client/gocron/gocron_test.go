@@ -21,13 +21,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const testTimeout = 20 * time.Second
 
-// node is one of an application's schedulers, with a separate clock.
+// node is one of an application's schedulers, with its own clock.
 type node struct {
 	t         *testing.T
 	clock     *clockwork.FakeClock
 	scheduler gocron.Scheduler
 	locker    *gkgocron.Locker
-	ran       chan string // the semaphores of runs that have ended and released their permits
+	ran       chan string // receives a run's semaphore after its permit is released
 	skipped   chan error
 }
 
@@ -50,7 +50,7 @@ func newNode(t *testing.T, c *client.Client, now time.Time, opts ...gkgocron.Opt
 	return n
 }
 
-// job adds a short job.
+// job adds a job that checks for its permit and returns.
 func (n *node) job(name string, d gocron.JobDefinition, opts ...gocron.JobOption) gocron.Job {
 	n.t.Helper()
 	return n.add(name, d, n.locker.Task(func(ctx context.Context) error {
@@ -71,13 +71,12 @@ func (n *node) add(name string, d gocron.JobDefinition, task gocron.Task, opts .
 	return j
 }
 
-// startDelay is how long after its due time each run of a node starts. gocron drops due times that have passed. In
+// startDelay is the delay between a run's due time and its start. gocron drops due times that have passed, and in
 // singleton mode it may do so before it reschedules the run. If the clock still showed the due time then, gocron would
-// schedule the same run again, and the Locker would rightly refuse it as unscheduled. A real clock has moved on by
-// then.
+// schedule the same run again, and the Locker would refuse it as unscheduled. A real clock has moved on by then.
 const startDelay = time.Millisecond
 
-// start starts the scheduler. It returns when the scheduler is waiting for its first job.
+// start starts the scheduler and waits until its first run is scheduled.
 func (n *node) start() {
 	n.scheduler.Start()
 	n.settle()
@@ -128,7 +127,7 @@ func TestLocker_SkewedClocks_ShortJobRunsOncePerFiring(t *testing.T) {
 		receive(t, fast.ran, "the first scheduler's run")
 		fast.settle()
 		slow.clock.Advance(5 * time.Second)
-		wantDenied(t, receive(t, slow.skipped, "the second scheduler's skip"), client.ReasonFiringDone)
+		wantDenied(t, receive(t, slow.skipped, "the second scheduler to skip the run"), client.ReasonFiringDone)
 		slow.settle()
 		fast.clock.Advance(55 * time.Second)
 		slow.clock.Advance(55 * time.Second)
@@ -138,7 +137,7 @@ func TestLocker_SkewedClocks_ShortJobRunsOncePerFiring(t *testing.T) {
 	}
 }
 
-// A DurationJob counts from the start of each scheduler. The due times of two schedulers share only their interval.
+// A DurationJob's due times count from the start of its scheduler, so two schedulers share only the interval.
 func TestLocker_DurationJob_RunsOncePerInterval(t *testing.T) {
 	srv := gktest.Start(t, "every")
 	a := newNode(t, srv.Dial(t, "app1"), noon.Add(-4*time.Minute)) // due at 12:01, 12:06, ...
@@ -170,7 +169,7 @@ func TestLocker_PermitRevoked_CancelsTheTaskAndFreesTheSlot(t *testing.T) {
 	}))
 	n.start()
 	n.clock.Advance(time.Second)
-	token := receive(t, tokens, "the task")
+	token := receive(t, tokens, "the task to start")
 	// While the job is running, this scheduler does not start it again.
 	n.settle()
 	n.clock.Advance(time.Minute)
@@ -178,7 +177,7 @@ func TestLocker_PermitRevoked_CancelsTheTaskAndFreesTheSlot(t *testing.T) {
 		t.Errorf("skipped with %v, want ErrRunning", err)
 	}
 	srv.Revoke(t, token, "a test")
-	if cause := receive(t, causes, "the end of the task"); !errors.Is(cause, client.ErrRevoked) {
+	if cause := receive(t, causes, "the task to return"); !errors.Is(cause, client.ErrRevoked) {
 		t.Errorf("cause = %v, want ErrRevoked", cause)
 	}
 	if _, err := srv.Dial(t, "app2").Semaphore("long").TryAcquireFor(t.Context(), testTimeout); err != nil {
@@ -256,7 +255,7 @@ func TestTask_WithoutItsLocker_DoesNotRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Start()
-	if err := receive(t, failed, "the failure"); !errors.Is(err, gkgocron.ErrNotLocked) {
+	if err := receive(t, failed, "the task to fail"); !errors.Is(err, gkgocron.ErrNotLocked) {
 		t.Errorf("the task failed with %v, want ErrNotLocked", err)
 	}
 }
@@ -307,7 +306,7 @@ func TestElector_LeaderRevoked_NextLeaderStartsAfterItsTaskReturns(t *testing.T)
 		t.Error(err)
 	}
 	srv.Revoke(t, first.token, "a test")
-	if cause := receive(t, causes, "the end of the term"); !errors.Is(cause, client.ErrRevoked) {
+	if cause := receive(t, causes, "the first leader to stop"); !errors.Is(cause, client.ErrRevoked) {
 		t.Errorf("cause = %v, want ErrRevoked", cause)
 	}
 	if second := receive(t, began, "the next leader"); second.token <= first.token {

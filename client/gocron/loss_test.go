@@ -16,7 +16,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// loss describes how to end a permit while a job is running, and then how to make the next run possible.
+// loss is a way to end a permit while a job is running. recover makes the next run possible.
 type loss struct {
 	trigger func(t *testing.T, srv *gktest.Server, token uint64)
 	recover func(t *testing.T, srv *gktest.Server)
@@ -111,7 +111,7 @@ func TestLocker_PermitLost_CancelsTheTaskInTimeAndLaterRunsSucceed(t *testing.T)
 	}
 }
 
-// A plain gocron task cannot be stopped. If it keeps running without its permit, an overrun is reported.
+// A plain gocron task cannot be stopped. If it is still running when its permit ends, an overrun is reported.
 func TestLocker_PlainTaskOutlivesItsPermit_ReportsAnOverrun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const name = "plain"

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-	_ "time/tzdata" // the test needs time zone data even if the machine has none
+	_ "time/tzdata" // the machine may have no time zone data
 
 	"github.com/go-co-op/gocron/v2"
 
@@ -37,8 +37,8 @@ func (n *skewed) next() time.Time {
 	return time.Time{}
 }
 
-// This is a harder case of gocron issue 841: no two clocks agree, and they differ by more than the job takes. Each
-// firing must run once.
+// This is a harder case of gocron issue 841: all clocks differ, by more than the job's run time. Every firing must run
+// exactly once.
 func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
@@ -85,7 +85,7 @@ func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				<-time.After(time.Until(at("2027-01-01 00:00:00"))) // the server refuses a firing far ahead of its clock
+				<-time.After(time.Until(at("2027-01-01 00:00:00"))) // the server refuses firings far ahead of its clock
 				srv := gktest.Start(t, name)
 				var nodes []*skewed
 				for _, skew := range []time.Duration{-2 * time.Second, 0, 2 * time.Second} {
@@ -101,7 +101,7 @@ func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 					// Wait until gocron has rescheduled the last run and dropped its due time. In singleton mode the
 					// order of these two steps is not defined.
 					synctest.Wait()
-					// Let real time pass until the next due time on any clock.
+					// Advance the node whose next run comes first in real time.
 					var first *skewed
 					for _, n := range nodes {
 						if next := n.next(); !next.IsZero() && (first == nil || next.Add(-n.skew).Before(first.next().Add(-first.skew))) {

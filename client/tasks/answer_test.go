@@ -10,9 +10,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/gktest"
 )
 
-// A task that is making up for a missed due time acquires a permit like any other, and the answer to a probe must
-// report this. Otherwise a host that lost the race for the claim would declare the holder dead before the holder has
-// received its grant.
+// A task that catches up on a missed due time acquires a permit like any other, and the answer to a probe must report
+// this. Otherwise, a host that failed to claim the firing could declare the holder dead before the holder receives its
+// grant.
 func TestAnswer_CurrentOrMissedDueTime_ReportsAsking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, err := NewManager(gktest.Start(t, "job").Dial(t, "a"))
@@ -29,7 +29,7 @@ func TestAnswer_CurrentOrMissedDueTime_ReportsAsking(t *testing.T) {
 			}
 			a.end = func(error) {}
 			if !m.answer("job", 7).Acquiring || m.answer("other", 7).Acquiring {
-				t.Errorf("answer() with missed %v = %+v, for another semaphore = %+v; want Acquiring only for the first", missed, m.answer("job", 7), m.answer("other", 7))
+				t.Errorf("missed = %v: answer() = %+v, for another semaphore = %+v, want Acquiring only in the first", missed, m.answer("job", 7), m.answer("other", 7))
 			}
 			a.leave()
 		}

@@ -48,7 +48,7 @@ func (h *hourlyFixture) until(at time.Duration) {
 	h.srv.Advance(h.T, time.Until(time.Now().Truncate(24*time.Hour).Add(at)))
 }
 
-// manager starts the Manager of a host.
+// manager starts a host's Manager.
 func (h *hourlyFixture) manager(acquirer string, opts ...tasks.Option) *tasks.Manager {
 	h.Helper()
 	m, err := tasks.NewManager(h.srv.Dial(h.T, acquirer), append([]tasks.Option{
@@ -141,7 +141,7 @@ func TestRegister_HostsWereDown_RunsMissedDueTimes(t *testing.T) {
 	}
 }
 
-// The host making up for missed due times dies while the other is waiting for the permit.
+// The host that is catching up shuts down while the other is waiting for the permit.
 func TestRegister_HostDiesWhileCatchingUp_OtherHostContinues(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -161,8 +161,8 @@ func TestRegister_HostDiesWhileCatchingUp_OtherHostContinues(t *testing.T) {
 	})
 }
 
-// A due time that passes during a catch-up run is itself missed. A task never runs twice concurrently on one host, even
-// with two permits.
+// Due times that pass during a catch-up run are missed too. A host never runs a task twice concurrently, even with two
+// permits.
 func TestCatchUp_DueTimesPassDuringCatchUp_RunsThemAfterwards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -215,7 +215,7 @@ func TestManager_HostWasSuspended_CatchesUpByPolicy(t *testing.T) {
 	}
 }
 
-// A run that calls runtime.Goexit counts as failed, and the remaining runs still take place.
+// A run that fails, panics or calls runtime.Goexit does not prevent the remaining runs.
 func TestCatchUp_RunFailsPanicsOrExits_ContinuesWithRemainingRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -241,7 +241,7 @@ func TestCatchUp_RunFailsPanicsOrExits_ContinuesWithRemainingRuns(t *testing.T) 
 	})
 }
 
-// If a schedule's past due times are unknown, the task does not run for them. It runs when it is next due.
+// If the schedule's past due times are unknown, the task does not catch up. It runs when it is next due.
 func TestRegister_PastDueTimesUnknown_RunsWhenNextDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -254,7 +254,7 @@ func TestRegister_PastDueTimesUnknown_RunsWhenNextDue(t *testing.T) {
 	})
 }
 
-// Remove abandons runs that are waiting for their permits.
+// Remove lets the current run finish and abandons the pending ones.
 func TestRemove_WhileCatchingUp_AbandonsPendingRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// connect returns a client of a new server with the given semaphores. A real program calls client.Dial.
+// connect starts a server with the given semaphores and returns a client connected to it.
 func connect(semaphores ...string) (c *client.Client, end func()) {
 	srv := gktest.NewServer(semaphores...)
 	c, err := client.Dial(context.Background(), []string{srv.Endpoint()})
@@ -35,12 +35,12 @@ func ExampleNewManager() {
 	defer end()
 
 	manager, err := tasks.NewManager(c,
-		tasks.WithSemaphore(func(task string) string { return "reports" }), // all tasks are mutually exclusive
+		tasks.WithSemaphore(func(task string) string { return "reports" }), // only one task runs at a time
 		tasks.WithAcquireOptions(client.WithMetadata(map[string]string{"version": "3"})),
 		tasks.WithJobOptions(client.WithOutagePolicy(client.OutageWait)),
-		tasks.WithScheduler(gocron.WithLocation(time.UTC)), // the same on every host
-		tasks.WithNow(time.Now),              // the clock of gocron.WithClock, if set
-		tasks.WithProbe(tasks.ServerProbe{}), // this option and those below are the defaults
+		tasks.WithScheduler(gocron.WithLocation(time.UTC)), // must be the same on every host
+		tasks.WithNow(time.Now),              // with gocron.WithClock, use that clock's Now
+		tasks.WithProbe(tasks.ServerProbe{}), // the default, like the options below
 		tasks.WithProbeTimeout(tasks.DefaultProbeTimeout),
 		tasks.WithStrategy(tasks.StrategyFunc(tasks.ByAnswer)),
 		tasks.WithRetries(tasks.DefaultRetries, tasks.DefaultRetryDelay),
@@ -49,7 +49,7 @@ func ExampleNewManager() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// On shutdown, a program gives its tasks time to finish and then stops them.
+	// On shutdown, give the tasks time to finish and then stop them.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := manager.Shutdown(ctx); err != nil {
@@ -95,7 +95,7 @@ func ExampleManager_RemoveNow() {
 	// not registered: true
 }
 
-// status returns a line for a page that lists a host's tasks.
+// status returns a line for a status page that lists a host's tasks.
 func status(i tasks.Info) string {
 	switch i.State {
 	case tasks.Initializing, tasks.Acquiring, tasks.TakingOver, tasks.Removing:
@@ -152,7 +152,7 @@ func ExampleTask() {
 	// run
 }
 
-// A holder without a URL is judged by what the servers know about it.
+// A holder without a probe URL is checked with ServerProbe instead.
 func ExampleProbe() {
 	var overHTTP tasks.Probe = tasks.HTTPProbe{}
 	probe := tasks.ProbeFunc(func(ctx context.Context, holder *gatekeeperv1.Permit) (bool, error) {

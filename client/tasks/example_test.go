@@ -150,7 +150,7 @@ func ExampleRestartableFunc() {
 	// compiling
 }
 
-// Hosts probe each other over HTTP. A host that has failed to answer three times counts as dead.
+// Hosts probe each other over HTTP. A host that fails to answer three times is considered dead.
 func ExampleHTTPProbe() {
 	srv := gktest.NewServer("report")
 	defer srv.Close()

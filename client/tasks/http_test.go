@@ -110,8 +110,8 @@ func TestHTTPProbe_HolderRunning_IsAliveUntilRunEnds(t *testing.T) {
 	}
 }
 
-// The holder's process was killed, and nothing is listening at its address. Its permit is live until its deadline, and
-// the successor waits until then.
+// The holder's process was killed, and nothing is listening at its address. The successor waits until the holder's
+// permit expires.
 func TestHTTPProbe_HolderKilled_PermitIsTakenOver(t *testing.T) {
 	t.Parallel()
 	srv := start(t, shortDuration, freeOnLoss)
@@ -134,8 +134,8 @@ func TestHTTPProbe_HolderKilled_PermitIsTakenOver(t *testing.T) {
 	h2.awaitIdle(1)
 }
 
-// The process was killed and restarted. It answers at the same address under the same name, and acquires a permit for
-// the same task. Neither other hosts nor the process itself may mistake it for the holder.
+// The holder's process was killed and restarted. The new process has the same address and name, and acquires a permit
+// for the same task. It must not be mistaken for the holder, not even by itself.
 func TestHTTPProbe_HolderRestarted_PermitIsTakenOver(t *testing.T) {
 	t.Parallel()
 	srv := start(t, shortDuration, freeOnLoss)
@@ -247,7 +247,7 @@ func TestServerProbe_HolderMissedRefreshes_IsNotAlive(t *testing.T) {
 	for left, want := range map[time.Duration]bool{time.Minute: true, 20 * time.Second: true, 19 * time.Second: false, 0: false} {
 		p := &gatekeeperv1.Permit{Duration: durationpb.New(time.Minute), ExpiresIn: durationpb.New(left)}
 		if alive, err := (tasks.ServerProbe{}).Alive(t.Context(), p); err != nil || alive != want {
-			t.Errorf("Alive() with %s left = %v, %v, want true only with at least a third of the duration left", left, alive, err)
+			t.Errorf("Alive() with %s of 1m0s left = %v, %v, want %v", left, alive, err, want)
 		}
 	}
 	if alive, err := (tasks.ServerProbe{}).Alive(t.Context(), new(gatekeeperv1.Permit)); err == nil || alive {

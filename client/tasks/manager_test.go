@@ -47,7 +47,7 @@ func TestManager_RegisteredTask_RunsWhenDue(t *testing.T) {
 	if err := h.m.Remove(testContext(t), name); !errors.Is(err, tasks.ErrNotRegistered) {
 		t.Errorf("second Remove = %v, want ErrNotRegistered", err)
 	}
-	h.register(j) // the name is free, and this is a new registration
+	h.register(j) // the name is free again
 	if j.initialized.Load() != 2 {
 		t.Error("the second registration did not initialize the task")
 	}
@@ -115,7 +115,7 @@ func TestRemoveNow_TaskRunning_CancelsItOnce(t *testing.T) {
 	}
 }
 
-// A run that ignores its context and Cancel keeps its permit and its name.
+// A run that ignores its context and Cancel keeps its permit, and the task stays registered.
 func TestRemoveNow_RunIgnoresCancel_KeepsItsPermitUntilItReturns(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
@@ -163,7 +163,7 @@ func TestRegister_InitializeFails_TaskIsNotRegistered(t *testing.T) {
 	broken := errors.New("no disk")
 	j.initialize = func() error { return broken }
 	if err := h.m.Register(testContext(t), j); !errors.Is(err, broken) {
-		t.Errorf("Register = %v, want the error of Initialize", err)
+		t.Errorf("Register = %v, want the error from Initialize", err)
 	}
 	if _, _, ok := h.m.Get(name); ok || j.cancelled.Load() != 0 {
 		t.Error("the task is registered or was cancelled")
@@ -204,7 +204,7 @@ func TestRemove_DuringInitialize_EndsTheRegistration(t *testing.T) {
 		}}
 		registered := make(chan error, 1)
 		go func() { registered <- h.m.Register(testContext(t), task) }()
-		receive(t, began, "Initialize")
+		receive(t, began, "Initialize to start")
 		if i := h.info(); i.State != tasks.Initializing {
 			t.Errorf("info = %+v, want Initializing", i)
 		}

@@ -12,7 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The host that runs the task next has not run it before, so only the servers know how the last run ended.
+// The next host has not run the task before, so it must ask the servers how the last run ended.
 func TestReset_LastRunOnAnotherHostEndedAbnormally_IsCalled(t *testing.T) {
 	t.Parallel()
 	for how, c := range map[string]struct {
@@ -48,7 +48,7 @@ func TestReset_LastRunOnAnotherHostEndedAbnormally_IsCalled(t *testing.T) {
 			h1.due()
 			c.end(t, h1, receive(t, j1.runs, "the run"))
 			h1.awaitIdle(1)
-			// A permit under which nothing ran does not count.
+			// A permit released without a run does not count.
 			p, err := h1.c.Semaphore(name).Acquire(testContext(t), client.WithFiring(name, noon.Add(time.Second)))
 			if err != nil {
 				t.Fatal(err)

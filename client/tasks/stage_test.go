@@ -25,10 +25,10 @@ const (
 	name        = "report"
 )
 
-// noon is a due time of the tests' schedule.
+// noon is a due time of everyMinute.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// everyMinute returns the tests' schedule. gocron keeps state in it, so tasks cannot share one.
+// everyMinute returns a new schedule. gocron keeps state in schedules, so tasks cannot share them.
 func everyMinute() gocron.JobDefinition { return gocron.CronJob("* * * * *", false) }
 
 // start starts a server with a semaphore that allows takeovers and has the given duration.
@@ -128,7 +128,7 @@ func (h *host) awaitIdle(runs int) (info tasks.Info) {
 	return info
 }
 
-// awaitSkip waits until the task is due but does not run on this host, and returns the reason.
+// awaitSkip waits until a run is skipped on this host and returns the reason.
 func (h *host) awaitSkip() (err error) {
 	h.t.Helper()
 	h.srv.Await(h.t, "a skipped run", func() bool { err = h.info().Skipped; return err != nil })
@@ -153,7 +153,7 @@ type run struct {
 	end   chan error // the result of Run
 }
 
-// job is a Restartable whose runs end when the test says so.
+// job is a Restartable whose runs are ended by the test.
 type job struct {
 	t    *testing.T
 	runs chan run
@@ -183,7 +183,7 @@ func (j *job) Reset(ctx context.Context) error {
 	return call(j.reset)
 }
 
-// Run runs until the test ends it or the context ends.
+// Run blocks until the test ends the run or ctx is done.
 func (j *job) Run(ctx context.Context) error {
 	j.enterExclusive(ctx)
 	defer j.busy.Add(-1)
@@ -202,7 +202,7 @@ func (j *job) Run(ctx context.Context) error {
 
 func (j *job) enterExclusive(ctx context.Context) {
 	if j.busy.Add(1) != 1 {
-		j.t.Error("two runs overlap")
+		j.t.Error("two runs overlapped")
 	}
 	if client.PermitOf(ctx) == nil {
 		j.t.Error("the task ran without a permit")

@@ -17,7 +17,7 @@ import (
 const shortDuration = 3 * time.Second
 
 // freeOnLoss lets a firing be claimed again after a loss, so that a test does not depend on whether the takeover or the
-// expiry comes first.
+// expiry happens first.
 func freeOnLoss(d *gatekeeperv1.Definition) {
 	d.FiringOnLoss = gatekeeperv1.FiringOnLoss_FIRING_ON_LOSS_FREE
 }
@@ -60,7 +60,7 @@ func TestTask_OnTwoHosts_RunsOncePerDueTime(t *testing.T) {
 	}
 }
 
-// The holder is suspended. To the servers this looks like a partition.
+// The holder is suspended, which looks like a partition to the servers.
 func TestRestartable_HolderIsDead_TakesOverAndResets(t *testing.T) {
 	t.Parallel()
 	srv := start(t, shortDuration, freeOnLoss)
@@ -84,7 +84,7 @@ func TestRestartable_HolderIsDead_TakesOverAndResets(t *testing.T) {
 	r1 := receive(t, j1.runs, "the run")
 	srv.Partition(t, c1)
 	h2.due()
-	// The servers notice that the holder no longer refreshes its permit.
+	// The second host probes the holder until it no longer refreshes its permit.
 	e := receive(t, evidence, "a judgement")
 	if e.Holder.GetToken() != r1.token || e.Holder.GetIdentity().GetAcquirer() != "app1" || e.Task.Name != name || e.Attempt != 1 || e.Err != nil {
 		t.Errorf("evidence = %+v, want the permit of app1 at attempt 1", e)
@@ -99,7 +99,7 @@ func TestRestartable_HolderIsDead_TakesOverAndResets(t *testing.T) {
 	}
 	srv.Heal(t, c1) // the first host resumes
 	if i := h1.awaitIdle(1); !errors.Is(i.Err, client.ErrExpiring) && !errors.Is(i.Err, client.ErrLost) && !errors.Is(i.Err, client.ErrTakenOver) {
-		t.Errorf("error of the first host's run = %v, want a lost permit", i.Err)
+		t.Errorf("error of the first host's run = %v, want ErrExpiring, ErrLost or ErrTakenOver", i.Err)
 	}
 	r2.end <- nil
 	if i := h2.awaitIdle(1); i.Err != nil || i.Skipped != nil {
@@ -143,7 +143,7 @@ func TestRestartable_HolderHangs_IsStoppedByTakeover(t *testing.T) {
 	}
 }
 
-// The judgement was wrong: the holder finishes its work even though it was told to stop.
+// The holder was wrongly declared dead, and finishes its run even though it was told to stop.
 func TestRestartable_HolderFinishesAfterTakeover_SuccessorDoesNotRun(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Hour)
@@ -165,7 +165,7 @@ func TestRestartable_HolderFinishesAfterTakeover_SuccessorDoesNotRun(t *testing.
 	}
 }
 
-// The holder of an earlier due time still occupies the slot, and the run for the next due time is waiting in the queue.
+// A dead holder from an earlier due time still occupies the slot, and the next run is queued behind it.
 func TestRestartable_DeadHolderFromEarlierDueTime_PermitIsTakenOver(t *testing.T) {
 	t.Parallel()
 	srv := start(t, shortDuration, freeOnLoss)
@@ -209,7 +209,7 @@ func TestTask_NotRestartable_DoesNotTakeOver(t *testing.T) {
 	if held := srv.Holders(t, name); len(held) != 1 || held[0].GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED || r.ctx.Err() != nil {
 		t.Errorf("the holder was stopped: %v", held)
 	}
-	// The holder fails. The next run is not reset, because a plain task has no Reset.
+	// The holder's run fails. There is no reset before the next run, because a plain task has no Reset.
 	r.end <- errors.New("no paper")
 	h1.awaitIdle(1)
 	h2.due()
@@ -271,7 +271,7 @@ func TestStrategy_AlwaysRetries_StopsAtRetryLimit(t *testing.T) {
 	h1.awaitIdle(1)
 }
 
-// Both hosts declare the holder dead at the same time. One of them gets the slot, and the other then finds a live
+// Both hosts declare the holder dead at the same time. One of them is granted the slot, and the other then finds a live
 // holder.
 func TestRestartable_TwoHostsTakeOver_OneRuns(t *testing.T) {
 	t.Parallel()

@@ -31,7 +31,7 @@ func TestWeighted_AcquireAndRelease_MatchSyncSemaphore(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !other.TryAcquire(1) || other.TryAcquire(1) {
-		t.Error("TryAcquire granted fewer or more than 4 permits in total")
+		t.Error("TryAcquire did not grant exactly 4 permits in total")
 	}
 	if !w.TryAcquire(0) {
 		t.Error("TryAcquire(0) = false, want true")
@@ -39,11 +39,11 @@ func TestWeighted_AcquireAndRelease_MatchSyncSemaphore(t *testing.T) {
 	w.Release(1)
 	w.Release(1)
 	if other.TryAcquire(3) {
-		t.Error("a partially released permit was available")
+		t.Error("permit was available after a partial release")
 	}
 	w.Release(1)
 	if !other.TryAcquire(3) {
-		t.Error("the permit was not released when its last part was")
+		t.Error("permit was not available after a full release")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -56,7 +56,7 @@ func TestWeighted_AcquireAndRelease_MatchSyncSemaphore(t *testing.T) {
 	other.Release(4)
 	defer func() {
 		if recover() == nil {
-			t.Error("Release of more weight than held did not panic")
+			t.Error("Release did not panic when releasing more than held")
 		}
 	}()
 	other.Release(1)

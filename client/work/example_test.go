@@ -16,7 +16,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// connect starts a server and returns a client connected to it.
+// connect starts a server and returns a client connected to it. Call end to close both.
 func connect() (c *client.Client, end func()) {
 	srv := gktest.NewServer("count-words")
 	c, err := client.Dial(context.Background(), []string{srv.Endpoint()}, client.WithAcquirer("app1"))
@@ -29,7 +29,7 @@ func connect() (c *client.Client, end func()) {
 	}
 }
 
-// startWorker runs a worker until end is called.
+// startWorker starts a worker and returns a function that stops it.
 func startWorker(w work.Worker) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.Logger = slog.New(slog.DiscardHandler)
@@ -41,7 +41,7 @@ func startWorker(w work.Worker) (end func()) {
 	}
 }
 
-// countWords is the worker's handler. The result is the number of words in the payload.
+// countWords handles a task by counting the words in its payload.
 func countWords(ctx context.Context, t *work.Task) ([]byte, error) {
 	if len(t.Payload()) == 0 {
 		return nil, errors.New("the text is empty")
@@ -109,7 +109,7 @@ func ExampleRun() {
 			t.Progress(0.5, "half done")
 			fmt.Println("fenced:", t.Token() == client.TokenOf(ctx), t.Permit().Held(), "maximum result:", t.MaxResult())
 			if errors.Is(context.Cause(ctx), work.ErrWorkerStops) {
-				return nil, context.Cause(ctx) // returns the task so that another worker can take it
+				return nil, context.Cause(ctx) // return the task so that another worker can run it
 			}
 			return nil, nil
 		},
@@ -127,7 +127,7 @@ func ExampleRun() {
 	// context canceled
 }
 
-// After a restart, a program that stores the revision with its results receives only what it missed.
+// A program that stores the last revision with its results receives only later changes after a restart.
 func ExampleFollow() {
 	c, end := connect()
 	defer end()
@@ -137,7 +137,7 @@ func ExampleFollow() {
 		panic(err)
 	}
 
-	stored := uint64(0) // read from the program's own storage
+	stored := uint64(0) // loaded from the program's storage
 	dispatched, started := map[uint32]bool{}, false
 	var change *work.Change
 	var err error
@@ -161,7 +161,7 @@ func ExampleFollow() {
 	// true true true true
 }
 
-// The tasks of a large job do not all have to be in memory.
+// SubmitSeq submits a large job without holding all of its tasks in memory.
 func ExampleSubmitSeq() {
 	c, end := connect()
 	defer end()
@@ -181,7 +181,7 @@ func ExampleSubmitSeq() {
 	// Output: 10000 false
 }
 
-// A job whose results are needed only by its submitter is cancelled when the submitter dies.
+// With SubmitterCancel, a job is cancelled when its submitter dies.
 func ExampleSubmitterPolicy() {
 	c, end := connect()
 	defer end()

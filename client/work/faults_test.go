@@ -23,23 +23,23 @@ func collectReports(w *work.Worker) <-chan work.Report {
 	return reports
 }
 
-// If the stream that delivered a task has broken, the outcome of the task is sent in a separate call, and the worker
-// takes the next task on its new stream.
+// If the stream that delivered a task breaks, the worker reports the task's outcome in a separate call and receives its
+// next task on a new stream.
 func TestRun_StreamBreaksBeforeTaskEnds_OutcomeIsStillRecorded(t *testing.T) {
 	t.Parallel()
 	for name, breaks := range map[string]func(s *fixture, c *client.Client){
-		"the connection breaks": func(s *fixture, c *client.Client) { s.srv.Disconnect(s.T, c) },
-		"the server restarts": func(s *fixture, _ *client.Client) {
+		"connection lost": func(s *fixture, c *client.Client) { s.srv.Disconnect(s.T, c) },
+		"server restarted": func(s *fixture, _ *client.Client) {
 			s.srv.Stop(s.T)
 			s.srv.Advance(s.T, time.Second)
 			s.srv.Restart(s.T)
 		},
-		"the server is down when the task ends": func(s *fixture, _ *client.Client) {
+		"server down when the task ends": func(s *fixture, _ *client.Client) {
 			s.srv.Stop(s.T)
 			s.srv.Advance(s.T, 4*time.Second)
 			s.srv.Restart(s.T)
 		},
-		"the network is partitioned": func(s *fixture, c *client.Client) {
+		"network partition": func(s *fixture, c *client.Client) {
 			s.srv.Partition(s.T, c)
 			s.srv.Advance(s.T, 4*time.Second)
 			s.srv.Heal(s.T, c)
@@ -93,7 +93,7 @@ func TestRun_TaskFailsWithRetryFailed_IsRetriedUpToMaxAttempts(t *testing.T) {
 		id := s.submit(work.Job{RetryFailed: true, MaxAttempts: 3}, 2).ID
 		got := s.results(id)
 		if want := "task 1 of job " + id + ": the task failed on attempt 3: broken on attempt 3"; got[0] != "broken on attempt 1" || got[1] != want {
-			s.Errorf("results = %q, want the failure of attempt 1 and %q", got, want)
+			s.Errorf("results = %q, want [\"broken on attempt 1\" %q]", got, want)
 		}
 		for range 5 {
 			if r := <-reports; r.Unrecorded != nil {
@@ -136,7 +136,7 @@ func TestRun_HandlePanicsOrExits_TaskFailsAndWorkerContinues(t *testing.T) {
 				s.Errorf("report = %+v, want a recorded outcome", r)
 			}
 		}
-		stop() // Run must return even though a goroutine has exited
+		stop() // Run must return even after a handler has called Goexit
 	})
 }
 
@@ -169,8 +169,8 @@ func TestRun_PermitRevoked_TaskIsReturnedAndAttemptIsNotCounted(t *testing.T) {
 	})
 }
 
-// A worker that is cut off must stop before its permit expires. Another worker executes its task, and a late result
-// from the first one is not recorded. The first worker continues when the network recovers.
+// A partitioned worker must stop its task before its permit expires. Another worker then executes the task, and a late
+// result from the first worker is discarded. The first worker continues when the partition heals.
 func TestRun_CutOff_TaskStopsInTimeAndLateResultIsNotRecorded(t *testing.T) {
 	t.Parallel()
 	withFixture(t, func(s *fixture) {
@@ -189,7 +189,7 @@ func TestRun_CutOff_TaskStopsInTimeAndLateResultIsNotRecorded(t *testing.T) {
 			}
 			running.Add(-1)
 			<-returned
-			return []byte("late"), nil // late, after the permit has ended
+			return []byte("late"), nil // after the permit has expired
 		}
 		w := work.Worker{Handle: handle}
 		reports := collectReports(&w)
@@ -220,8 +220,8 @@ func TestRun_CutOff_TaskStopsInTimeAndLateResultIsNotRecorded(t *testing.T) {
 	})
 }
 
-// A worker that gets no response to Release calls it again. The response is the same, even if the task has since
-// changed.
+// A worker that receives no response to Release retries it. The retry returns the same response, even if the task has
+// changed in the meantime.
 func TestRelease_RepeatedAfterTaskChanged_ReturnsSameResponse(t *testing.T) {
 	t.Parallel()
 	const (
@@ -233,17 +233,17 @@ func TestRelease_RepeatedAfterTaskChanged_ReturnsSameResponse(t *testing.T) {
 		failure string
 		change  func(s *fixture, id string)
 	}{
-		"done, and the job is deleted": {done, "", func(s *fixture, id string) {
+		"done, then job deleted": {done, "", func(s *fixture, id string) {
 			if err := work.Delete(s.Context(), s.c, id); err != nil {
 				s.Error(err)
 			}
 		}},
-		"failed, and retried manually": {failed, "f", func(s *fixture, id string) {
+		"failed, then retried manually": {failed, "f", func(s *fixture, id string) {
 			if _, err := work.Retry(s.Context(), s.c, id); err != nil {
 				s.Error(err)
 			}
 		}},
-		"failed, retried manually, and held by another worker": {failed, "f", func(s *fixture, id string) {
+		"failed, then retried manually and held by another worker": {failed, "f", func(s *fixture, id string) {
 			if _, err := work.Retry(s.Context(), s.c, id); err != nil {
 				s.Error(err)
 			}
@@ -278,7 +278,7 @@ func TestRelease_RepeatedAfterTaskChanged_ReturnsSameResponse(t *testing.T) {
 	}
 }
 
-// The permit of a lost worker is held for an operator. The worker reports a failure late, the task is handed to another
+// A lost worker's permit is held for an operator. The worker reports a failure late, the task is handed to another
 // worker, and the first worker retries its report.
 func TestRelease_PermitHeldForOperator_RepeatedReleaseReportsHowPermitEnded(t *testing.T) {
 	t.Parallel()
@@ -319,9 +319,9 @@ func TestRelease_PermitHeldForOperator_RepeatedReleaseReportsHowPermitEnded(t *t
 		if second := <-tokens; second <= first {
 			s.Errorf("second token = %d, want more than %d", second, first)
 		}
-		reported.Recorded = false // the server no longer remembers the late report
+		reported.Recorded = false // the late report is no longer stored
 		if again := release(); !proto.Equal(again, reported) {
-			s.Errorf("Release after the task was handed out again = %v, want %v", again, reported)
+			s.Errorf("Release after the task was reassigned = %v, want %v", again, reported)
 		}
 		if _, err := s.c.Permits().Clear(s.Context(), &gatekeeperv1.ClearRequest{Token: first, Author: "op"}); err != nil {
 			s.Error(err)

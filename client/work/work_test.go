@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fixture is a server on virtual time with the semaphore "resize", and the client of a submitter.
+// fixture holds a server on virtual time with the semaphore "resize", and a client that submits jobs.
 type fixture struct {
 	*testing.T
 	srv *gktest.Server
@@ -41,7 +41,7 @@ func withFixture(t *testing.T, test func(s *fixture)) {
 	})
 }
 
-// worker starts a worker. It returns the worker's client, and a function that stops the worker and waits for it.
+// worker starts a worker. It returns the worker's client and a function that stops the worker and waits for it to exit.
 func (s *fixture) worker(name string, w work.Worker, opts ...client.Option) (c *client.Client, stop func()) {
 	s.Helper()
 	c = s.srv.Dial(s.T, name, opts...)
@@ -80,7 +80,7 @@ func payloads(n int) (all [][]byte) {
 	return all
 }
 
-// results returns the result of each task of a job in order, or the error of a task without one.
+// results returns the results of a job's tasks in order. For a task without a result, it returns the error text.
 func (s *fixture) results(id string) (all []string) {
 	s.Helper()
 	for t, err := range work.Results(s.Context(), s.c, id) {
@@ -117,7 +117,7 @@ func TestRun_TwoWorkers_ExecuteEachTaskOnceWithResultsInOrder(t *testing.T) {
 		}
 		for i, r := range got {
 			if r != strconv.Itoa(i*i) {
-				s.Fatalf("result of task %d = %s, want the square of its index", i, r)
+				s.Fatalf("result of task %d = %s, want %d", i, r, i*i)
 			}
 		}
 	})
@@ -156,12 +156,12 @@ func TestSubmit_BadInput_ReturnsTypedError(t *testing.T) {
 		if _, ok := errors.AsType[*client.InvalidFieldError](submit(work.Job{Semaphore: "resize"})); !ok {
 			s.Error("Submit without tasks did not return an InvalidFieldError")
 		}
-		broken := errors.New("the disk is gone")
+		broken := errors.New("read error")
 		_, err := work.SubmitSeq(s.Context(), s.c, work.Job{ID: "cut", Semaphore: "resize"}, func(yield func([]byte, error) bool) {
 			_ = yield(make([]byte, 60<<10), nil) && yield(nil, broken)
 		})
 		if !errors.Is(err, broken) {
-			s.Errorf("SubmitSeq = %v, want the error of the sequence", err)
+			s.Errorf("SubmitSeq = %v, want %v", err, broken)
 		}
 		if _, err := work.Get(s.Context(), s.c, "cut"); err == nil {
 			synctest.Wait()
@@ -188,7 +188,7 @@ func TestSubmit_LargeJob_IsSentInChunks(t *testing.T) {
 		}})
 		for i, r := range s.results(submitted.ID) {
 			if r != strconv.Itoa(60<<10) {
-				s.Fatalf("result of task %d = %s", i, r)
+				s.Fatalf("result of task %d = %s, want %d", i, r, 60<<10)
 			}
 		}
 	})
@@ -235,7 +235,7 @@ func TestSubmitAndWait_ContextEnds_CancelsTheJob(t *testing.T) {
 		}
 		for j, err := range work.List(s.Context(), s.c, &gatekeeperv1.ListJobsRequest{}) {
 			if err != nil || j.GetState() != gatekeeperv1.JobState_JOB_STATE_CANCELLED {
-				s.Errorf("job = %v, %v, want it cancelled", j, err)
+				s.Errorf("job = %v, %v, want a cancelled job", j, err)
 			}
 		}
 	})
@@ -298,7 +298,7 @@ func TestRun_Stopped_ReturnsUnfinishedTasksWithoutCountingAttempts(t *testing.T)
 	})
 }
 
-// min_hold keeps the slot of a stopping worker occupied, but not its task.
+// min_hold keeps a stopping worker's slot occupied, but another worker can run its task immediately.
 func TestRun_StoppedBeforeMinHold_AnotherWorkerGetsItsTask(t *testing.T) {
 	t.Parallel()
 	withFixture(t, func(s *fixture) {
@@ -375,7 +375,7 @@ func TestRun_StreamBreaks_TasksContinueAndNeverExceedParallel(t *testing.T) {
 			s.Errorf("results = %v, want the squares of 0 to 29", got)
 		}
 		if executed.Load() != 30 || peak.Load() > 3 {
-			s.Errorf("got %d executions, want 30, and %d at a time, want at most 3", executed.Load(), peak.Load())
+			s.Errorf("got %d executions with up to %d in parallel, want 30 with at most 3", executed.Load(), peak.Load())
 		}
 		s.srv.Advance(s.T, 5*time.Minute)
 	})
@@ -449,7 +449,7 @@ func TestSubmit_SubmitterCancel_SubmitterDies_CancelsAndCleansUp(t *testing.T) {
 		s.srv.Crash(s.T, doomed)
 		j, err := work.Wait(s.Context(), s.c, "j")
 		if err != nil || j.GetCancelCause() != gatekeeperv1.CancelCause_CANCEL_CAUSE_SUBMITTER_GONE {
-			s.Fatalf("Wait = %v, %v, want the job cancelled because its submitter is gone", j, err)
+			s.Fatalf("Wait = %v, %v, want cancel cause SUBMITTER_GONE", j, err)
 		}
 		name := submitted.Submitter.Semaphore()
 		s.srv.Await(s.T, "the semaphore to be deleted", func() bool {
@@ -459,8 +459,8 @@ func TestSubmit_SubmitterCancel_SubmitterDies_CancelsAndCleansUp(t *testing.T) {
 	})
 }
 
-// The response to a submission is lost. The error tells the submitter to repeat the call, so the submitter's permit
-// must last until then.
+// If the response to a submission is lost, the submitter is expected to retry the call, so its permit must not expire
+// before the retry.
 func TestSubmit_SubmitterCancel_ResponseLost_RepeatedCallContinues(t *testing.T) {
 	t.Parallel()
 	withFixture(t, func(s *fixture) {
@@ -478,13 +478,13 @@ func TestSubmit_SubmitterCancel_ResponseLost_RepeatedCallContinues(t *testing.T)
 		s.srv.Advance(s.T, 2*time.Minute)
 		again, err := work.Submit(s.Context(), s.c, job, [][]byte{[]byte("7")})
 		if err != nil || again.Job.GetOver() {
-			s.Fatalf("repeated Submit = %v, %v, want a job that is not over", again, err)
+			s.Fatalf("repeated Submit = %v, %v, want an unfinished job", again, err)
 		}
 		s.worker("w", work.Worker{Handle: square})
 		if got := s.results("j"); got[0] != "49" {
 			s.Errorf("results = %v, want [49]", got)
 		}
-		s.srv.Await(s.T, "the job's semaphore to be deleted and its permit to be released", func() bool {
+		s.srv.Await(s.T, "the submitter's semaphore to be deleted and its permit to be released", func() bool {
 			_, err := s.c.Definitions().GetDefinition(s.Context(), &gatekeeperv1.GetDefinitionRequest{Name: "submitter/j"})
 			return err != nil && len(s.srv.Holders(s.T, "submitter/j")) == 0
 		})
@@ -541,7 +541,7 @@ func TestFollow_AfterARevision_YieldsOnlyLaterChanges(t *testing.T) {
 			}
 			for _, t := range change.Returned() {
 				if seen[t.GetIndex()] {
-					s.Errorf("task %d was yielded again", t.GetIndex())
+					s.Errorf("task %d was yielded twice", t.GetIndex())
 				}
 				seen[t.GetIndex()] = true
 			}
@@ -588,7 +588,7 @@ func TestRetryAndDrop_FailedTasks(t *testing.T) {
 			s.Error(err)
 		}
 		if _, err := work.Get(s.Context(), s.c, id); err != nil {
-			s.Errorf("Get after DeleteSubmitted of another submission = %v, want nil", err)
+			s.Errorf("Get after DeleteSubmitted for a different submission = %v, want nil", err)
 		}
 		if err := work.Delete(s.Context(), s.c, id); err != nil {
 			s.Error(err)
@@ -607,18 +607,18 @@ func TestRun_Paused_CallsDeniedOncePerPauseAndWaits(t *testing.T) {
 			Handle: square, Parallel: 3,
 			Denied: func(_ context.Context, d *client.DeniedError) { denials <- string(d.Reason) + ": " + d.Message },
 		})
-		for _, reason := range []string{"night", "noon"} { // once while idle, and once while a task is waiting
+		for _, reason := range []string{"night", "noon"} {
 			s.srv.Advance(s.T, time.Minute)
 			s.srv.Pause(s.T, "resize", reason)
 			s.srv.Advance(s.T, time.Minute)
 			if got, want := <-denials, `PAUSED: The semaphore "resize" is paused (`+reason+`).`; got != want || len(denials) > 0 {
-				s.Errorf("denial = %q, want %q; got %d more", got, want, len(denials))
+				s.Errorf("denial = %q, want %q; got %d more denials, want 0", got, want, len(denials))
 			}
 			id := s.submit(work.Job{}, 1).ID
 			s.srv.Advance(s.T, time.Minute)
 			s.srv.Resume(s.T, "resize")
 			if got := s.results(id); got[0] != "0" || len(denials) > 0 {
-				s.Errorf("results = %v, want [0]; got %d more denials", got, len(denials))
+				s.Errorf("results = %v, want [0]; got %d more denials, want 0", got, len(denials))
 			}
 		}
 	})
@@ -638,7 +638,7 @@ func TestRun_Denied_IsLoggedOnceWithTheExplainCommand(t *testing.T) {
 			explain := `explain="gkctl explain resize --group default --acquirer w"`
 			if strings.Count(got, "\n") != 1 || !strings.Contains(got, "level="+level) || !strings.Contains(got, "reason="+reason) ||
 				!strings.Contains(got, text) || !strings.Contains(got, explain) {
-				s.Errorf("logged %s", got)
+				s.Errorf("log output:\n%s\nwant one %s line with reason %s, %q and %s", got, level, reason, text, explain)
 			}
 		}
 		s.srv.Pause(s.T, "resize", "night")

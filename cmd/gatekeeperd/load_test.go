@@ -56,7 +56,7 @@ join: 10.0.0.1:7420,10.0.0.2:7420
 		"default data directory in the user's home": {o.dataDir, "/home/u/.local/state/gatekeeper"},
 		"duration from the file":                    {o.dumpInterval.String(), time.Minute.String()},
 		"list from the file":                        {strings.Join(o.members, " "), "gk1=10.0.0.1:7421 gk2=10.0.0.2:7421"},
-		"list with commas":                          {strings.Join(o.join, " "), "10.0.0.1:7420 10.0.0.2:7420"},
+		"comma-separated list":                      {strings.Join(o.join, " "), "10.0.0.1:7420 10.0.0.2:7420"},
 	} {
 		if got[0] != got[1] {
 			t.Errorf("%s: got %q, want %q", what, got[0], got[1])
@@ -111,11 +111,11 @@ func TestLoad_Errors_SuggestTheNearestName(t *testing.T) {
 		"config in the file":             {config: "config: other\n", want: `: unknown key "config"`},
 		"dissimilar key":                 {config: "colour: red\n", want: `: unknown key "colour"; the known ones are id, cluster-name,`},
 		"map in list":                    {config: "join: [a, {b: c}]\n", want: ": join: must be a list of strings: element 2 is not a string"},
-		"yes for true":                   {config: "insecure: yes\n", want: `.yaml: insecure: "yes" is not a boolean: write true or false`},
+		"yes as a boolean":               {config: "insecure: yes\n", want: `.yaml: insecure: "yes" is not a boolean: write true or false`},
 		"yes in a variable":              {variables: []string{"GATEKEEPER_INSECURE=yes"}, want: `GATEKEEPER_INSECURE: "yes" is not a boolean: write true or false`},
-		"text for a number":              {config: "max-calls: many\n", want: `.yaml: max-calls: "many" is not a number`},
-		"list for text":                  {config: "id: [a]\n", want: ": id: must be a single value, not a list"},
-		"map for text":                   {config: "id: {a: b}\n", want: ": id: must be a value, not keys and values"},
+		"text as a number":               {config: "max-calls: many\n", want: `.yaml: max-calls: "many" is not a number`},
+		"list as text":                   {config: "id: [a]\n", want: ": id: must be a single value, not a list"},
+		"map as text":                    {config: "id: {a: b}\n", want: ": id: must be a value, not keys and values"},
 		"no value":                       {config: "id:\n", want: ": id: has no value"},
 		"no unit":                        {config: "dump-interval: 30\n", want: ": dump-interval: 30 has no unit: write 30s"},
 		"bad duration":                   {config: "dump-interval: soon\n", want: ": dump-interval: "},
@@ -152,7 +152,7 @@ func TestLoad_KubernetesServiceVariables_AreIgnored(t *testing.T) {
 	}}
 	o, err := loadOptions(t, env)
 	if err != nil || o.id != "gk7" {
-		t.Errorf("load() = %v with id %q, want id gk7", err, o.id)
+		t.Errorf("load() = %v, id = %q; want nil, gk7", err, o.id)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestDefaultDataDir_DependsOnTheUser(t *testing.T) {
 		"no home":        {environment{}, ""},
 	} {
 		if got := defaultDataDir(test.env); got != test.want {
-			t.Errorf("%s: got %q, want %q", name, got, test.want)
+			t.Errorf("%s: defaultDataDir() = %q, want %q", name, got, test.want)
 		}
 	}
 }

@@ -29,18 +29,18 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the scripts in testdata/script with the real command. Each script has free addresses in $API, $PEER
-// and $ADMIN, an address in use in $TAKEN, this package's testdata in $TESTDATA, and these commands:
+// and $ADMIN, an address in use in $TAKEN, this package's testdata directory in $TESTDATA, and these commands:
 //
-//	exits CODE program args...   runs the program and expects that exit code
+//	exits CODE program args...   runs the program and checks its exit code
 //	serving ADDRESS              waits until a server listens on the address
-//	answers ADDRESS              waits until the server at the address answers calls
+//	answers ADDRESS              waits until the server at the address responds to calls
 //	terminate                    sends SIGTERM to the background programs
-//	insist                       sends SIGTERM to the background programs until they have exited
-//	linger ADDRESS               opens a stream to the API at ADDRESS, and keeps it open until the end of the script
+//	insist                       sends SIGTERM to the background programs repeatedly until they exit
+//	linger ADDRESS               opens a stream to the API at the address and keeps it open until the script ends
 //	written FILE TEXT            waits until the file contains the text
 //	damage flip FILE TEXT        flips a bit in each occurrence of the text in the file
 //	damage zero FILE TEXT        fills each page of the file that contains the text with zeros
-//	damage cut FILE PARTS        truncates the file to PARTS percent of its size
+//	damage cut FILE PERCENT      truncates the file to this percentage of its size
 func TestScripts(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -116,13 +116,13 @@ func serving(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		select {
 		case <-deadline:
-			ts.Fatalf("no server listens on %s: %s", args[0], fmt.Sprint(err))
+			ts.Fatalf("timed out waiting for a server on %s: %s", args[0], fmt.Sprint(err))
 		case <-tick.C:
 		}
 	}
 }
 
-// answers waits until the server answers calls, at which point it has opened all of its files.
+// answers waits until the server responds to calls. By then it has opened all of its files.
 func answers(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: answers ADDRESS")
@@ -183,7 +183,7 @@ func written(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		select {
 		case <-deadline:
-			ts.Fatalf("%s is not in %s", args[1], args[0])
+			ts.Fatalf("timed out waiting for %q in %s", args[1], args[0])
 		case <-tick.C:
 		}
 	}
@@ -191,7 +191,7 @@ func written(ts *testscript.TestScript, neg bool, args []string) {
 
 func damage(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
-		ts.Fatalf("usage: damage flip|zero|cut FILE TEXT|PARTS")
+		ts.Fatalf("usage: damage flip|zero|cut FILE TEXT|PERCENT")
 	}
 	path := ts.MkAbs(args[1])
 	data, err := os.ReadFile(path)
@@ -216,7 +216,7 @@ func damage(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	if hits == 0 {
-		ts.Fatalf("%s is not in %s", args[2], args[1])
+		ts.Fatalf("%q not found in %s", args[2], args[1])
 	}
 	ts.Check(os.WriteFile(path, data, 0o600))
 }

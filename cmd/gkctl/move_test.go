@@ -24,12 +24,12 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// moveCluster is a cluster with two tasks in group prod. The test intercepts the edits that gkctl sends.
+// moveCluster is a cluster with two tasks in group prod. It intercepts the edits sent by gkctl.
 type moveCluster struct {
 	t         *testing.T
 	servers   map[string]*gatekeeper.Server
 	endpoints []string
-	// onEdit is called instead of sending a batch of edits. send sends it.
+	// onEdit intercepts batches of edits and moves. It calls send to send the request.
 	onEdit func(ctx context.Context, send func() error) error
 }
 
@@ -71,7 +71,7 @@ func newMoveCluster(t *testing.T, count int) *moveCluster {
 	return w
 }
 
-// stop closes a server, unless it is already closed.
+// stop closes a server if it is still running.
 func (w *moveCluster) stop(id string) {
 	s := w.servers[id]
 	delete(w.servers, id)
@@ -176,7 +176,7 @@ func TestMove_LeaderStopsDuringEdit_MovesOnce(t *testing.T) {
 					}
 				}
 				w.stopLeader()
-				return status.Error(codes.Unavailable, "the leader is gone")
+				return status.Error(codes.Unavailable, "leader stopped")
 			}
 			code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force", "--timeout", "40s")
 			patterns, changes := w.groups()
@@ -199,10 +199,10 @@ func TestMove_OutcomeUnknown_ExplainsHowToCheck(t *testing.T) {
 	}
 	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force", "--timeout", "3s")
 	if code != ui.ExitUnreachable || !strings.Contains(out, "The move was made completely or not at all. `gkctl history -n 1 a` shows which") {
-		t.Errorf("gkctl move: exit code %d, want 69 and a hint that the move was made completely or not at all; output:\n%s", code, out)
+		t.Errorf("gkctl move: exit code %d, want 69 and a hint that the move is atomic; output:\n%s", code, out)
 	}
 	w.onEdit = func(context.Context, func() error) error {
-		t.Error("the move was made twice")
+		t.Error("gkctl made the move twice")
 		return status.Error(codes.Internal, "twice")
 	}
 	if code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force"); code != ui.ExitOK || !strings.Contains(out, "Nothing to move") {
@@ -222,7 +222,7 @@ func TestMove_EditedBetweenPlanAndMove_ChangesNothing(t *testing.T) {
 	}
 }
 
-// A permit granted between the plan and the move must be followed too.
+// gkctl must also follow a permit granted between the plan and the move.
 func TestMove_GrantedBetweenPlanAndMove_IsFollowed(t *testing.T) {
 	t.Parallel()
 	w := newMoveCluster(t, 1)
@@ -242,7 +242,7 @@ func TestMove_GrantedBetweenPlanAndMove_IsFollowed(t *testing.T) {
 	}
 	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force")
 	if code != ui.ExitOK || !strings.Contains(out, "a released by late in prod") || !strings.Contains(out, "1 old holder stopped (1 released its permit)") {
-		t.Errorf("gkctl move: exit code %d, want 0 and the release by the late holder; output:\n%s", code, out)
+		t.Errorf("gkctl move: exit code %d, want 0 and the late holder's release; output:\n%s", code, out)
 	}
 }
 
@@ -261,8 +261,8 @@ func TestMove_TimeoutWhileFollowing_IsNotReverted(t *testing.T) {
 	}
 }
 
-// A holder that does not stop keeps its slot until its deadline. The output names the holder, and the waiter then gets
-// the slot.
+// A holder that ignores the drain keeps its slot until its deadline. The output names the holder, and the slot is then
+// granted to the waiter.
 func TestMove_HolderIgnoresDrain_KeepsSlotAndIsReported(t *testing.T) {
 	t.Parallel()
 	w := newMoveCluster(t, 1)
@@ -281,7 +281,7 @@ func TestMove_HolderIgnoresDrain_KeepsSlotAndIsReported(t *testing.T) {
 		defer cancel()
 		next, err := w.client().Semaphore("c").Acquire(ctx, client.WithGroup("dr"), client.WithAcquirer("next"))
 		if err == nil && next.Token() <= p.Token() {
-			err = fmt.Errorf("the new holder got token %d, want more than the old holder's %d", next.Token(), p.Token())
+			err = fmt.Errorf("new holder's token = %d, want more than the old holder's %d", next.Token(), p.Token())
 		}
 		waited <- err
 	}()
@@ -292,11 +292,11 @@ func TestMove_HolderIgnoresDrain_KeepsSlotAndIsReported(t *testing.T) {
 	expired, granted := strings.Index(out, "c of deaf in prod"), strings.Index(out, "c granted to next in dr")
 	if code != ui.ExitOK || expired < 0 || granted < expired || !strings.Contains(out, "did not stop within the drain: c expired after") ||
 		!strings.Contains(out, "1 old holder stopped (0 released their permits)") || !strings.Contains(out, "1 new holder was granted") {
-		t.Errorf("gkctl move --drain 1s: exit code %d, want 0, the expiry and then the new grant; output:\n%s", code, out)
+		t.Errorf("gkctl move --drain 1s: exit code %d, want 0 and an expiry followed by a grant; output:\n%s", code, out)
 	}
 }
 
-// Each edit carries the version that was shown, so that either exactly the confirmed change is made, or none.
+// Each edit carries the version shown in the preview, so that set makes either the confirmed change or no change.
 func TestSet_EditedBetweenPreviewAndCommit_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newMoveCluster(t, 1)

@@ -17,10 +17,10 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// olderServer behaves like a server that ignores fields it does not know. It has one cordon and no definitions.
+// olderServer simulates an older server, which ignores unknown fields. It has one cordon and no definitions.
 type olderServer struct {
 	t       *testing.T
-	removed []string // the ids of the cordons that it removed
+	removed []string // IDs of the removed cordons
 }
 
 // run runs gkctl and returns its exit code and output.

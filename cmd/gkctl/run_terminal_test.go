@@ -13,7 +13,7 @@ import (
 	"github.com/creack/pty"
 )
 
-// screen is a terminal with an interactive shell. The test acts as the user.
+// screen is a terminal that runs an interactive shell. The test types the input.
 type screen struct {
 	*runTest
 	tty *os.File
@@ -25,12 +25,12 @@ type screen struct {
 
 const prompt = "at your service> "
 
-// newScreen starts a shell, which is killed at the end of the test.
+// newScreen starts a shell and kills it at the end of the test.
 func newScreen(r *runTest, shell string, args ...string) *screen {
 	r.Helper()
 	cmd := exec.Command(shell, args...)
 	cmd.Dir, cmd.Env = r.dir, append(r.env, "PS1="+prompt, "TERM=dumb", "ENV=", "HISTFILE=")
-	tty, err := pty.Start(cmd) // in a separate session, like a login
+	tty, err := pty.Start(cmd) // in a separate session, like a login shell
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func newScreen(r *runTest, shell string, args ...string) *screen {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		_, _ = io.Copy(s, tty) // until the last process has left the terminal
+		_, _ = io.Copy(s, tty) // until the last process closes the terminal
 	}()
 	r.Cleanup(func() {
 		_ = tty.Close() // hangs up the remaining processes
@@ -46,21 +46,21 @@ func newScreen(r *runTest, shell string, args ...string) *screen {
 		_ = cmd.Wait()
 		<-read
 		if r.Failed() {
-			r.Logf("the final screen:\n%s", s.text.String())
+			r.Logf("final screen:\n%s", s.text.String())
 		}
 	})
 	s.await(prompt)
 	return s
 }
 
-// Write receives the output of the terminal.
+// Write appends terminal output to the screen.
 func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.Write(p)
 }
 
-// typeKeys types keys.
+// typeKeys writes keys to the terminal.
 func (s *screen) typeKeys(keys string) {
 	s.Helper()
 	if _, err := io.WriteString(s.tty, keys); err != nil {
@@ -68,10 +68,10 @@ func (s *screen) typeKeys(keys string) {
 	}
 }
 
-// await waits until words appear after the text that has already been matched.
+// await waits until words appear in the output after the previous match.
 func (s *screen) await(words string) {
 	s.Helper()
-	s.until("on the screen: "+words, func() bool {
+	s.until("terminal output "+words, func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		at := strings.Index(s.text.String()[s.seen:], words)
@@ -87,7 +87,7 @@ const (
 	ctrlZ = "\x1a"
 )
 
-// forEachShell runs a test with the system's sh, and with bash if available. The two resume jobs in different ways.
+// forEachShell runs a test with sh and bash if they are available, because the two resume jobs in different ways.
 func forEachShell(t *testing.T, test func(t *testing.T, s *screen)) {
 	for name, args := range map[string][]string{"sh": {"-i"}, "bash": {"--norc", "--noprofile", "-i"}} {
 		path, err := exec.LookPath(name)
@@ -100,12 +100,12 @@ func forEachShell(t *testing.T, test func(t *testing.T, s *screen)) {
 	}
 }
 
-// conversation is a command that reads from the terminal. The question is split in two, so that the echo of the typed
+// conversation is a command that reads from the terminal. The question is split in two so that the echo of the typed
 // command does not match it.
-//
-// converse waits for one reply first, because input typed right after a command is started may still go to the shell.
 const conversation = `gkctl run job -- sh -c 'echo "are you th""ere?"; while read l; do echo "heard <""$l>"; done'` + "\n"
 
+// converse starts the conversation command and waits for a reply, because input typed right after a command is started
+// may still go to the shell.
 func (s *screen) converse() {
 	s.Helper()
 	s.typeKeys(conversation)
@@ -114,10 +114,10 @@ func (s *screen) converse() {
 	s.await("heard <zero>")
 }
 
-// awaitStopped waits until the shell reports that its job is stopped.
+// awaitStopped waits until the shell reports its job as stopped.
 func (s *screen) awaitStopped() {
 	s.Helper()
-	s.until("a stopped job", func() bool {
+	s.until("the job to stop", func() bool {
 		s.mu.Lock()
 		from := s.seen
 		s.mu.Unlock()
@@ -159,7 +159,7 @@ func TestRunTerminal_Bg_ReadingCommandIsStoppedUntilFg(t *testing.T) {
 		s.await(prompt)
 		s.typeKeys("bg\n")
 		s.await(prompt)
-		s.awaitStopped() // because it reads in the background
+		s.awaitStopped() // a background process that reads from the terminal is stopped
 		s.typeKeys("fg\n")
 		s.typeKeys("again\n")
 		s.await("heard <again>")

@@ -21,7 +21,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
-// runTest holds a server, and a directory in which gkctl processes run.
+// runTest holds a server and the working directory of the gkctl processes.
 type runTest struct {
 	*testing.T
 	dir    string
@@ -115,7 +115,7 @@ func (r *runTest) start(args ...string) *exec.Cmd {
 	return r.startCommand("run", args...)
 }
 
-// startCommand starts a gkctl command on the semaphore and kills it at the end of the test.
+// startCommand starts a gkctl command for the semaphore "job" and kills it at the end of the test.
 func (r *runTest) startCommand(name string, args ...string) *exec.Cmd {
 	r.Helper()
 	cmd := r.gkctl(append([]string{name, "job"}, args...)...)
@@ -132,7 +132,7 @@ func (r *runTest) startCommand(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// until waits for a condition, for at most a minute.
+// until waits up to a minute for f to return true.
 func (r *runTest) until(what string, f func() bool) {
 	r.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -143,7 +143,7 @@ func (r *runTest) until(what string, f func() bool) {
 		select {
 		case <-tick.C:
 		case <-end.C:
-			r.Fatalf("timed out waiting for: %s\n%s", what, r.stderr.String())
+			r.Fatalf("timed out waiting for %s; standard error:\n%s", what, r.stderr.String())
 		}
 	}
 }
@@ -156,7 +156,7 @@ func (r *runTest) untilFile(name string) {
 	})
 }
 
-// alive reports whether a process is running. A zombie does not count.
+// alive reports whether a process is running. Zombies do not count.
 func alive(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if errors.Is(err, os.ErrNotExist) {
@@ -188,7 +188,7 @@ echo $$ > command
 while :; do cp "$GK_PERMIT_FILE" permit.new 2>/dev/null && mv permit.new permit; done
 `
 
-// permit returns the content of the permit file.
+// permit returns the contents of the stubborn script's copy of the permit file.
 func (r *runTest) permit() (s struct {
 	Token, State string
 	SafeUntil    *time.Time `json:"safe_until"`
@@ -201,8 +201,8 @@ func (r *runTest) permit() (s struct {
 	return s
 }
 
-// TestRun_NoServerResponds_IsKilledBeforePermitExpires tests the guarantee of gkctl run: no process of the command runs
-// after the permit's deadline.
+// TestRun_NoServerResponds_IsKilledBeforePermitExpires tests the guarantee of gkctl run that none of the
+// command's processes run after the permit's deadline.
 func TestRun_NoServerResponds_IsKilledBeforePermitExpires(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 4s}")
@@ -218,8 +218,8 @@ func TestRun_NoServerResponds_IsKilledBeforePermitExpires(t *testing.T) {
 	if last >= deadline {
 		t.Errorf("the command still ran %s after the permit's deadline", time.Duration(last-deadline))
 	}
-	if sigtermAt >= deadline { // the command recorded SIGTERM, so it came before SIGKILL
-		t.Errorf("SIGTERM came %s after the permit's deadline", time.Duration(sigtermAt-deadline))
+	if sigtermAt >= deadline { // the command recorded SIGTERM, so SIGTERM arrived before SIGKILL
+		t.Errorf("SIGTERM arrived %s after the permit's deadline", time.Duration(sigtermAt-deadline))
 	}
 	for _, name := range []string{"command", "grandchild"} {
 		if alive(r.readInt(name)) {
@@ -227,10 +227,10 @@ func TestRun_NoServerResponds_IsKilledBeforePermitExpires(t *testing.T) {
 		}
 	}
 	if st := r.read("st.json"); !strings.Contains(st, `"reason": "NO_ANSWER"`) || !strings.Contains(st, `"released": false`) {
-		t.Errorf("the status file contains %s, want reason NO_ANSWER and released false", st)
+		t.Errorf("status file = %s, want reason NO_ANSWER and released false", st)
 	}
 	if !strings.Contains(r.stderr.String(), "had to be killed") {
-		t.Errorf("standard error does not say that the command had to be killed: %s", r.stderr.String())
+		t.Errorf("standard error does not report that the command had to be killed: %s", r.stderr.String())
 	}
 }
 
@@ -245,7 +245,7 @@ func TestRun_WrapperIsSuspended_GuardKillsBeforePermitExpires(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	r.until("the group is killed", func() bool { return !alive(r.readInt("command")) && !alive(r.readInt("grandchild")) })
+	r.until("the process group to be killed", func() bool { return !alive(r.readInt("command")) && !alive(r.readInt("grandchild")) })
 	if last, deadline := int64(r.readInt("alive")), r.permit().SafeUntil.UnixNano(); last >= deadline {
 		t.Errorf("the command still ran %s after the permit's deadline", time.Duration(last-deadline))
 	}
@@ -276,8 +276,8 @@ func (r *runTest) wantNoProcessLeft(cmd *exec.Cmd) {
 		r.Fatal(err)
 	}
 	_ = cmd.Wait()
-	r.until("the group is dead", func() bool { return !alive(r.readInt("command")) && !alive(r.readInt("grandchild")) })
-	r.until("the permit file is gone", func() bool {
+	r.until("the process group to exit", func() bool { return !alive(r.readInt("command")) && !alive(r.readInt("grandchild")) })
+	r.until("the permit file to be removed", func() bool {
 		left, err := filepath.Glob(filepath.Join(r.dir, "gkctl-run-*"))
 		return err == nil && len(left) == 0
 	})
@@ -287,7 +287,7 @@ func (r *runTest) wantNoProcessLeft(cmd *exec.Cmd) {
 func TestRun_WrapperAndGuardAreKilled_CommandDies(t *testing.T) {
 	t.Parallel()
 	if !isLinux() {
-		return // the test can find the guard only on Linux; FreeBSD uses the same call
+		return // finding the guard requires /proc; FreeBSD also uses Pdeathsig
 	}
 	r := newRunTest(t, "{name: job}")
 	cmd := r.start("--", "sh", "-c", "echo $$ > command; exec sleep 1000")
@@ -308,7 +308,7 @@ func TestRun_WrapperAndGuardAreKilled_CommandDies(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	r.until("the command is dead", func() bool { return !alive(r.readInt("command")) })
+	r.until("the command to be killed", func() bool { return !alive(r.readInt("command")) })
 }
 
 func childrenOf(t *testing.T, pid int) (children []int) {
@@ -349,7 +349,7 @@ while :; do sleep 0.01; done
 		return func() bool { _, err := os.Stat(filepath.Join(r.dir, name)); return err == nil }
 	}
 	for _, who := range []string{"parent", "child"} {
-		r.until(who, exists(who+"-ready"))
+		r.until(who+" to start", exists(who+"-ready"))
 	}
 	for _, s := range []struct {
 		name   string
@@ -369,23 +369,22 @@ while :; do sleep 0.01; done
 		if err := cmd.Process.Signal(s.signal); err != nil {
 			t.Fatal(err)
 		}
-		r.until("parent gets "+s.name, exists("parent-"+s.name))
+		r.until("the parent to receive SIG"+s.name, exists("parent-"+s.name))
 		if s.name != "INT" && s.name != "QUIT" && s.name != "TERM" {
-			r.until("child gets "+s.name, exists("child-"+s.name))
+			r.until("the child to receive SIG"+s.name, exists("child-"+s.name))
 		}
 	}
 	if got := exitCode(cmd); got != 5 {
-		t.Errorf("gkctl run: exit code %d, want 5 from the command; standard error:\n%s", got, r.stderr.String())
+		t.Errorf("gkctl run: exit code %d, want the command's exit code 5; standard error:\n%s", got, r.stderr.String())
 	}
 }
 
-// A planned reboot terminates commands with SIGTERM. The firing then does not count as done unless the command exits
-// with 0.
+// A planned reboot terminates commands with SIGTERM. The firing then counts as done only if the command exits with 0.
 func TestRun_TerminatedBySignal_FiringIsCutShort(t *testing.T) {
 	t.Parallel()
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 		for _, wantCode := range []int{0, 3} {
-			t.Run(fmt.Sprintf("%s, exits with %d", s, wantCode), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s, exit code %d", s, wantCode), func(t *testing.T) {
 				r := newRunTest(t, "{name: job, firing_on_loss: free}")
 				r.write("export", fmt.Sprintf(`#!/bin/sh
 trap 'exit %d' TERM INT HUP
@@ -394,19 +393,19 @@ while :; do sleep 0.01; done
 `, wantCode))
 				firing := []string{"--firing", "nightly@2026-01-31T02:00:00Z", "--"}
 				cmd := r.start(append(firing, "./export")...)
-				r.until("the command runs", func() bool { _, err := os.Stat(filepath.Join(r.dir, "ready")); return err == nil })
+				r.until("the command to start", func() bool { _, err := os.Stat(filepath.Join(r.dir, "ready")); return err == nil })
 				if err := cmd.Process.Signal(s); err != nil {
 					t.Fatal(err)
 				}
 				if got := exitCode(cmd); got != wantCode {
-					t.Errorf("gkctl run: exit code %d, want %d from the command; standard error:\n%s", got, wantCode, r.stderr.String())
+					t.Errorf("gkctl run: exit code %d, want the command's exit code %d; standard error:\n%s", got, wantCode, r.stderr.String())
 				}
 				if got := exitCode(r.start(append(firing, "touch", "again")...)); got != 0 {
 					t.Errorf("second gkctl run: exit code %d, want 0; standard error:\n%s", got, r.stderr.String())
 				}
 				_, err := os.Stat(filepath.Join(r.dir, "again"))
 				if ran := err == nil; ran != (wantCode != 0) {
-					t.Errorf("the second run executed the command: got %v, want %v", ran, wantCode != 0)
+					t.Errorf("second run executed the command = %v, want %v", ran, wantCode != 0)
 				}
 			})
 		}
@@ -424,14 +423,14 @@ func TestRun_SignalWhileWaiting_ExitsAndLeavesQueue(t *testing.T) {
 		out, err := r.gkctl("waiters", "-o", "name").Output()
 		return err == nil && len(out) > 0
 	}
-	r.until("gkctl waits in the queue", waiters)
+	r.until("gkctl to join the queue", waiters)
 	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
 	if got := exitCode(cmd); got != 128+int(syscall.SIGHUP) {
 		t.Errorf("gkctl run: exit code %d, want %d; standard error:\n%s", got, 128+int(syscall.SIGHUP), r.stderr.String())
 	}
-	r.until("the queue is empty", func() bool { return !waiters() })
+	r.until("gkctl to leave the queue", func() bool { return !waiters() })
 	if _, err := os.Stat(filepath.Join(r.dir, "ran")); err == nil {
 		t.Error("gkctl run executed the command without a permit")
 	}
@@ -444,13 +443,13 @@ func TestRun_PermitFile_IsUpdatedOnRefresh(t *testing.T) {
 	cmd := r.start("--kill-after", "100ms", "--", "./stubborn")
 	r.untilFile("permit")
 	first := r.permit()
-	r.until("the deadline moves", func() bool { return r.permit().SafeUntil.After(*first.SafeUntil) })
+	r.until("the deadline to change", func() bool { return r.permit().SafeUntil.After(*first.SafeUntil) })
 	if now := r.permit(); now.Token != first.Token || now.State != "held" {
-		t.Errorf("permit file contains %+v, want token %s and state held", now, first.Token)
+		t.Errorf("permit file = %+v, want token %s and state held", now, first.Token)
 	}
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	r.until("the group is dead", func() bool { return !alive(r.readInt("command")) && !alive(r.readInt("grandchild")) })
+	r.until("the process group to exit", func() bool { return !alive(r.readInt("command")) && !alive(r.readInt("grandchild")) })
 }

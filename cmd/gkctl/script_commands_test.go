@@ -25,7 +25,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// awaitTimeout limits how long scripts wait. It is generous because test machines are busy.
+// awaitTimeout limits how long scripts wait. It is generous because test machines may be busy.
 const awaitTimeout = 60 * time.Second
 
 // await runs a program repeatedly until it succeeds and its output matches, for at most a minute: await PATTERN PROGRAM
@@ -52,7 +52,7 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// waitSettled waits until a server is ready and the cluster has reached its newest feature level. That change is the
+// waitSettled waits until a server is ready and the cluster has raised its feature level. Raising the level creates the
 // cluster's first revision.
 func waitSettled(ctx context.Context, s *gatekeeper.Server) error {
 	if err := s.Ready(ctx); err != nil {
@@ -81,7 +81,7 @@ func waitSettled(ctx context.Context, s *gatekeeper.Server) error {
 // fleet holds the servers that a script has started, by id.
 type fleet map[string]*gatekeeper.Server
 
-// serve starts a cluster of COUNT servers, which the rest of the script uses: serve COUNT
+// serve starts a cluster of COUNT servers and sets GK_ENDPOINTS to their addresses: serve COUNT
 func serve(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: serve COUNT")
@@ -114,9 +114,9 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("GK_ENDPOINTS", strings.Join(endpoints, ","))
 }
 
-// secure starts a server with the certificates that the script has created in a directory, and points the script at it:
-// secure ID DIRECTORY [--insecure] [--bearer-tokens] [--oidc]. Its administrator is alice. With --oidc it accepts the
-// tokens written by the jwt command.
+// secure starts a server with the certificates in a directory and sets GK_ENDPOINTS to its address: secure ID DIRECTORY
+// [--insecure] [--bearer-tokens] [--oidc]. The administrator is alice. With --oidc, the server accepts the tokens that
+// the jwt command writes.
 func secure(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: secure ID DIRECTORY [--insecure] [--bearer-tokens] [--oidc]")
@@ -160,7 +160,7 @@ func expire(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(pair.Write(files("client-" + args[1])))
 }
 
-// The issuer and the audience of the scripts' JWTs.
+// Issuer and audience of the JWTs used in scripts.
 const issuer, audience = "https://kubernetes.default.svc.cluster.local", "gatekeeper"
 
 var issuerKey = sync.OnceValue(func() *oidctest.Key { return oidctest.NewRSAKey("k1") })
@@ -182,8 +182,8 @@ func writeJWT(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(issuerKey().Sign(claims)), 0o600))
 }
 
-// openAll opens the servers of a new cluster concurrently, because they wait for each other. Each gets a data directory
-// under dir.
+// openAll opens the servers of a new cluster concurrently, because they wait for each other. Their data directories are
+// created in dir.
 func openAll(ctx context.Context, members []gatekeeper.Member, listeners []net.Listener, dir string) ([]*gatekeeper.Server, error) {
 	servers, errs := make([]*gatekeeper.Server, len(members)), make([]error, len(members))
 	var opening sync.WaitGroup

@@ -21,7 +21,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := flag.Set("test.parallel", "8"); err != nil { // these tests wait for servers and clocks, not for CPUs
+	if err := flag.Set("test.parallel", "8"); err != nil { // these tests mostly wait and use little CPU time
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){
@@ -111,7 +111,7 @@ func writeMany(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), text, 0o600))
 }
 
-// writeAudit writes the COUNT-line audit log of a server that starts and stops: audited COUNT FILE
+// writeAudit appends COUNT lines to an audit log, including a server's start and stop: audited COUNT FILE
 func writeAudit(ts *testscript.TestScript, _ bool, args []string) {
 	count, err := strconv.Atoi(args[0])
 	ts.Check(err)

@@ -45,7 +45,7 @@ func TestWatch_FromFutureRevision_PrintsNote(t *testing.T) {
 	}
 }
 
-// missedEventsServer is a server that no longer has the first events requested by a watcher.
+// missedEventsServer simulates a server that no longer stores the first events requested by a watcher.
 type missedEventsServer struct {
 	gatekeeperv1.UnimplementedWatchServiceServer
 }

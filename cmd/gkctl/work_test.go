@@ -18,8 +18,8 @@ func (r *runTest) submit(id string) {
 	}
 }
 
-// TestWork_NoServerResponds_CommandIsKilledBeforePermitExpires tests the guarantee of gkctl work: none of the command's
-// processes is still running when another worker can get the task.
+// TestWork_NoServerResponds_CommandIsKilledBeforePermitExpires tests the guarantee of gkctl work that none of the
+// command's processes are still running when another worker can receive the task.
 func TestWork_NoServerResponds_CommandIsKilledBeforePermitExpires(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 4s}")
@@ -31,14 +31,14 @@ func TestWork_NoServerResponds_CommandIsKilledBeforePermitExpires(t *testing.T) 
 	r.untilFile("grandchild")
 	r.stopServer()
 	for _, name := range []string{"command", "grandchild"} {
-		r.until("the "+name+" is dead", func() bool { return !alive(r.readInt(name)) })
+		r.until("the "+name+" to exit", func() bool { return !alive(r.readInt(name)) })
 	}
 	last, deadline, sigtermAt := int64(r.readInt("alive")), r.permit().SafeUntil.UnixNano(), r.modTime("sigterm")
 	if last >= deadline {
 		t.Errorf("the command still ran %s after the permit's deadline", time.Duration(last-deadline))
 	}
 	if sigtermAt >= deadline {
-		t.Errorf("SIGTERM came %s after the permit's deadline", time.Duration(sigtermAt-deadline))
+		t.Errorf("SIGTERM arrived %s after the permit's deadline", time.Duration(sigtermAt-deadline))
 	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestWork_IsKilled_NoProcessSurvives(t *testing.T) {
 	r.wantNoProcessLeft(cmd)
 }
 
-// A daemon that a command leaves behind becomes a child of gkctl, which must reap it.
+// A daemon left behind by a command becomes a child of gkctl, which must reap it.
 func TestWork_OrphanExits_IsReaped(t *testing.T) {
 	t.Parallel()
 	if !isLinux() {
@@ -80,7 +80,7 @@ test -e orphan && kill $! || echo $! > orphan
 		t.Fatal(err)
 	}
 	jobs := 0
-	r.until("gkctl reaps the orphan", func() bool {
+	r.until("gkctl to reap the orphan", func() bool {
 		jobs++
 		r.submit(fmt.Sprint("more-", jobs)) // the worker reaps orphans after each command
 		_, err := os.Stat("/proc/" + strconv.Itoa(orphan))

@@ -10,8 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// This test runs the default parts in a separate process, because some of them start the program again. The window is
-// twice as long as needed to refresh each permit twice, so that a stalled machine does not break a guarantee.
+// This test runs the default parts in a separate process, because some of them re-execute the program. The window is
+// twice as long as it takes to refresh each permit twice, so that a stalled machine does not cause a failure.
 func TestParts_Default_Run(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// The peers are in a separate module, whose tests run from here. The program itself also runs briefly, with whichever
-// peers are installed.
+// The peers live in a separate module. This test builds the module and runs its tests. It then runs the program
+// briefly, with whichever peers are installed.
 func TestPeers_Module_PassesVetAndTests_AndRuns(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil { // PostgreSQL runs as another user
 		t.Fatal(err)
 	}
-	// Complete a copy of the module's go.mod, so that it uses the same versions as the parent module.
+	// The go commands update go.mod to the versions of the parent module. Run them on a copy.
 	for _, name := range []string{"go.mod", "go.sum"} {
 		text, err := os.ReadFile(filepath.Join("peers", name))
 		if err != nil {
@@ -58,8 +58,8 @@ func TestPeers_Module_PassesVetAndTests_AndRuns(t *testing.T) {
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	// For one and three servers of both systems, there are 2 ratios of pairs (etcd has two variants), 2 of denials and
-	// 2 of refreshes. In addition, denials and refreshes are compared with the echo.
+	// For both cluster sizes, there are 2 ratios of pairs (etcd has two variants), 2 of denials and 2 of refreshes.
+	// Denials and refreshes are also compared with the echo.
 	if want := 2 * (2 + 2 + 2 + 1 + 2); len(got.Ratios) < want {
 		t.Errorf("got %d ratios, want at least %d:\n%s", len(got.Ratios), want, text)
 	}

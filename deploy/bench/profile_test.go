@@ -31,11 +31,11 @@ func TestSharesOf_InnermostKnownFrameDecides(t *testing.T) {
 	total, shares := sharesOf(p)
 	want := []share{{"gRPC and protobuf", 40}, {"decisions and deadlines", 30}, {elsewhere, 20}, {"garbage collection", 6}, {"log store", 4}}
 	if total != 1000 || len(shares) != len(want) {
-		t.Fatalf("sharesOf() = %v ns, %v", total, shares)
+		t.Fatalf("sharesOf() = %v ns, %v, want 1000 ns, %v", total, shares, want)
 	}
 	for i := range want {
 		if shares[i] != want[i] {
-			t.Errorf("%v, want %v", shares[i], want[i])
+			t.Errorf("got share %v, want %v", shares[i], want[i])
 		}
 	}
 }
@@ -51,7 +51,7 @@ func TestProfile_Leader_HasAllParts(t *testing.T) {
 	}
 	for _, line := range []string{"denials, 4 callers: ", "refreshes by stream, one per frame, 4 callers: ", "pairs, 4 callers: ", "gRPC and protobuf"} {
 		if !strings.Contains(out.String(), line) {
-			t.Errorf("the output lacks %q:\n%s", line, &out)
+			t.Errorf("output does not contain %q:\n%s", line, &out)
 		}
 	}
 }

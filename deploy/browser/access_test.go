@@ -8,8 +8,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A viewer logs in with a token and can see everything. Each button that the viewer cannot use explains why. When the
-// token is revoked, the page redirects to the login page, and returns to the same view after the next login.
+// A viewer logs in with a token and can see everything. Buttons that a viewer may not use are disabled and explain why.
+// When the token is revoked, the page redirects to the login page, and returns to the same view after the next login.
 func TestViewer_LogsIn_AndSeesWhyActionsAreDisabled(t *testing.T) {
 	c, auth := startSecured(t, 1)
 	binding := &gatekeeperv1.Binding{Name: "watcher", Grants: []*gatekeeperv1.AccessGrant{{Role: gatekeeperv1.Role_ROLE_VIEWER}}}
@@ -38,13 +38,13 @@ func TestViewer_LogsIn_AndSeesWhyActionsAreDisabled(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.logIn(second.GetSecret())
-	p.until("the page from before the login", `location.pathname === "/s/nightly-export" && document.body.innerText.includes("Rule")`)
+	p.until("the view from before the redirect", `location.pathname === "/s/nightly-export" && document.body.innerText.includes("Rule")`)
 	p.clickAt(`document.querySelector(".who")`)
 	p.click("Log out")
 	p.shows("Log in to Gatekeeper")
 }
 
-// startSecured starts a cluster that authenticates its callers, and returns an auth client for it.
+// startSecured starts a cluster with authentication, and returns an auth client for it.
 func startSecured(t *testing.T, count int) (*servers.Cluster, gatekeeperv1.AuthServiceClient) {
 	t.Helper()
 	secure, err := servers.NewSecure(t.TempDir())
@@ -68,13 +68,13 @@ func createToken(t *testing.T, auth gatekeeperv1.AuthServiceClient, binding stri
 	return created
 }
 
-// loggedIn opens a page in a separate browser context that is logged in with a new token for a binding.
+// loggedIn opens a page in a separate browser context, and logs in with a new token for the given binding.
 func loggedIn(t *testing.T, c *servers.Cluster, auth gatekeeperv1.AuthServiceClient, binding, path string) *page {
 	t.Helper()
 	p := open(t, c.Servers[0].HTTP, path)
 	p.logIn(createToken(t, auth, binding).GetSecret())
 	p.until("the view of "+path, `document.querySelector("h1") && !document.querySelector(".loading, .login")`)
-	p.clearErrors() // ignore responses from before the login
+	p.clearErrors() // ignore errors from before the login
 	return p
 }
 

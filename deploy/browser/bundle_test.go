@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// The committed bundle is identical to the output of make dashboard.
+// The committed bundle must be identical to the output of make dashboard.
 func TestBundle_MatchesItsSources(t *testing.T) {
 	const dashboard = "../../gatekeeper/internal/gateway/dashboard"
 	if _, err := os.Stat(filepath.Join(dashboard, "node_modules")); os.IsNotExist(err) {
-		t.Skip("the dashboard's packages are not installed here")
+		t.Skip("the dashboard's npm packages are not installed")
 	}
-	// The output is next to dist, because the source maps contain relative paths from there to the sources.
+	// Build next to dist, because the source maps contain relative paths to the sources.
 	built, err := os.MkdirTemp(dashboard, ".dist-") //nolint:usetesting // see above
 	if err != nil {
 		t.Fatal(err)

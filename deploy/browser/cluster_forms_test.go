@@ -9,8 +9,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A change to the settings is previewed first. Validation errors from the servers are shown next to their fields, and
-// another user's concurrent change is not lost.
+// Changed settings are reviewed before they are saved. Validation errors from the servers are shown next to their
+// fields, and another user's concurrent change is not lost.
 func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 	c := cluster(t, 1, "")
 	conn, err := c.Servers[0].Conn()
@@ -20,7 +20,7 @@ func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 	api := gatekeeperv1.NewClusterServiceClient(conn)
 	p := open(t, c.Servers[0].HTTP, "/cluster")
 	p.clickAt(inSection("Settings", "Edit"))
-	p.until("the URL to name the open form", `location.search === "?edit=settings"`)
+	p.until("the URL of the open form", `location.search === "?edit=settings"`)
 	p.fill("journal_total", "0")
 	p.fill("max_duration", "2h")
 	p.keys(kb.Enter)
@@ -48,8 +48,8 @@ func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 	p.until("the form to close", `location.search === "" && document.body.innerText.includes("5,000")`)
 }
 
-// A removal is previewed with its consequences. A removal that would stop the cluster is refused, as is the removal of
-// the last server.
+// The removal dialog shows the consequences for the cluster. Removals that would stop the cluster are refused, and so
+// is the removal of the last voter.
 func TestRemoveMember_PreviewsTheRemainingCluster(t *testing.T) {
 	c := cluster(t, 3, "")
 	c.Servers[2].Kill()

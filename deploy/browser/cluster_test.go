@@ -8,7 +8,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A viewer sees every server and every certificate on any server's page. A killed server is shown with the reason.
+// Any server's page shows all servers and their certificates to a viewer. If a server is killed, the page shows why it
+// does not respond.
 func TestCluster_KilledServer_IsShownWithTheReason(t *testing.T) {
 	secure, err := servers.NewSecure(t.TempDir())
 	if err != nil {
@@ -35,17 +36,17 @@ func TestCluster_KilledServer_IsShownWithTheReason(t *testing.T) {
 	p.click("Log in")
 	p.until("the requested page", `location.pathname === "/cluster"`)
 
-	for _, s := range c.Servers { // its certificates are valid for 7 days, and some of that time has passed
+	for _, s := range c.Servers { // the certificates were just issued for 7 days, so 6 full days are left
 		p.until("the certificate of "+s.ID, row("Members", s.ID)+`?.includes("certificate expires in 6 days")`)
 		p.until("the clock of "+s.ID, row("Members", s.ID)+`.includes("in sync")`)
-		p.until("the expiry of its certificate", row("Certificates of the servers", s.ID)+`.includes("expires in 6 days")`)
+		p.until("the certificate expiry of "+s.ID, row("Certificates of the servers", s.ID)+`.includes("expires in 6 days")`)
 	}
 	p.until("the leader's role", row("Members", leader.ID)+`.includes("leader")`)
-	p.until("the server of this page to be marked", row("Members", server.ID)+`.includes("(serves this page)")`)
+	p.until("the mark on the server of this page", row("Members", server.ID)+`.includes("(serves this page)")`)
 	p.shows("3 of 3 responding")
 
 	down.Kill()
-	p.until("the killed server to be named", fmt.Sprintf("/not responding: .*refused/.test(%s)", row("Members", down.ID)))
+	p.until("the error of the killed server", fmt.Sprintf("/not responding: .*refused/.test(%s)", row("Members", down.ID)))
 	p.shows("2 of 3 responding")
 	p.shows("No data from " + down.ID + ": not responding.")
 	for _, s := range []*servers.Server{server, leader} {
@@ -60,7 +61,7 @@ func TestCluster_KilledServer_IsShownWithTheReason(t *testing.T) {
 	}
 }
 
-// viewerToken creates a token for a principal with only the role viewer.
+// viewerToken creates a token for a principal with only the viewer role.
 func viewerToken(t *testing.T, server *servers.Server) string {
 	t.Helper()
 	conn, err := server.Conn()

@@ -71,8 +71,8 @@ func TestAccess_NewBindingAndToken_AllowLogin(t *testing.T) {
 	}
 }
 
-// Two administrators edit the same binding. The second sees the first one's changes, and resolves the conflict using
-// only the keyboard.
+// A binding is changed while an administrator edits it. The administrator sees the conflicting change, and resolves the
+// conflict using only the keyboard.
 func TestAccess_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 	c, auth := startSecured(t, 1)
 	viewer := &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_VIEWER}
@@ -114,7 +114,7 @@ func TestAccess_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 	p.until("the dialog to close", `!document.querySelector("dialog[open]") && location.pathname === "/access"`)
 }
 
-// The dialogs of these forms, including those showing errors, pass the same checks as the views.
+// The dialogs, including those that show errors, pass the same accessibility checks as the views.
 func TestForms_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 	axe := axe(t)
 	c, auth := startSecured(t, 1)

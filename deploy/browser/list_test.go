@@ -7,8 +7,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// The document contains only the rows on screen. The keyboard reaches the last row, and the search finds every
-// definition.
+// Only the rows on screen are in the DOM. The other rows can be reached with the keyboard, and found by searching.
 func TestOverview_ManyDefinitions_AreReachable(t *testing.T) {
 	for _, definitions := range []int{10_000, 100_000} {
 		s := serverWith(t, definitions)
@@ -29,8 +28,8 @@ func TestOverview_ManyDefinitions_AreReachable(t *testing.T) {
 	}
 }
 
-// While the only server is down, the page says so and keeps its data. When the server is back, the page reads the data
-// again.
+// While the only server is down, the page shows a banner and keeps its data. When the server restarts, the page reloads
+// the data.
 func TestServerDown_PageReportsIt_AndRecovers(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	p := open(t, c.Servers[0].HTTP, "/")

@@ -18,7 +18,7 @@ import (
 
 var (
 	bin      string          // directory that contains gatekeeperd
-	chromium string          // path of the browser; empty if there is none
+	chromium string          // path of the browser; empty if none is installed
 	browser  context.Context // the chromedp context of the browser
 )
 
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 		defer os.RemoveAll(dir)
 		bin = dir
 		if chromium = findBrowser(); chromium == "" {
-			return m.Run() // each test is skipped with a message
+			return m.Run() // start skips every test
 		}
 		if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -69,7 +69,7 @@ func findBrowser() string {
 	return ""
 }
 
-// cluster starts servers with the given definitions, in YAML.
+// cluster starts count servers with the given YAML definitions.
 func cluster(t *testing.T, count int, definitions string) *servers.Cluster {
 	t.Helper()
 	return start(t, servers.Options{Count: count}, definitions)

@@ -20,7 +20,7 @@ import (
 // untilTimeout is the timeout of page.until. Only failing tests reach it.
 const untilTimeout = 30 * time.Second
 
-// page is a tab in a separate browser context that shares nothing with other pages, like the browser of another user.
+// page is a tab in its own browser context. It shares no state with other pages, as if it belonged to another user.
 type page struct {
 	t    *testing.T
 	ctx  context.Context
@@ -46,10 +46,10 @@ func open(t *testing.T, address, path string, listeners ...func(any)) *page {
 			ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 			defer cancel()
 			text, _ := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + "\n" + document.body.innerText`))
-			t.Logf("the page:\n%.4000s\nits console:\n%s", text, strings.Join(p.console(), "\n"))
+			t.Logf("page:\n%.4000s\nconsole:\n%s", text, strings.Join(p.console(), "\n"))
 		}
 	})
-	// The tab lives as long as the context of the first call, so that context has no time limit.
+	// The tab is closed when the context of its first call is done, so that context has no timeout.
 	if err := chromedp.Do(ctx, enable(log.Enable, cdp.Empty{}), enable(runtime.Enable, cdp.Empty{})); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func (p *page) size(width, height int64) {
 	p.do(chromedp.EmulateViewport(width, height))
 }
 
-// theme sets the system's theme to light or dark.
+// theme emulates a light or dark system theme.
 func (p *page) theme(name string) {
 	p.t.Helper()
 	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}, {Name: "prefers-reduced-motion", Value: "reduce"}}
@@ -132,7 +132,7 @@ func (p *page) theme(name string) {
 	}))
 }
 
-// visit loads a page, and waits until its view is shown.
+// visit navigates to a path and waits until its view is shown.
 func (p *page) visit(path string) {
 	p.t.Helper()
 	p.do(chromedp.Navigate(p.base + path))
@@ -150,7 +150,7 @@ func (p *page) until(what, expression string) {
 	}
 }
 
-// shows waits until the page or its open dialog contains a text.
+// shows waits until the page, including an open dialog, contains the given text.
 func (p *page) shows(text string) {
 	p.t.Helper()
 	p.until(fmt.Sprintf("%q", text), fmt.Sprintf(`document.body.innerText.includes(%s)`, quote(text)))
@@ -176,8 +176,8 @@ func (p *page) click(text string) {
 	p.clickAt(control(text))
 }
 
-// clickAt clicks an element once it has stopped moving and is not covered by another element. Content that is still
-// loading can move it.
+// clickAt clicks an element once it has stopped moving and is not covered by another element. Elements can move while
+// content is still loading.
 func (p *page) clickAt(element string) {
 	p.t.Helper()
 	p.until("a stable position of "+element, fmt.Sprintf(`(() => {
@@ -211,7 +211,7 @@ func (p *page) keys(keys string) {
 	p.do(chromedp.KeyEvent(keys))
 }
 
-// press presses a key that the page may handle as a command. Unlike keys, it does not enter text.
+// press presses a key that the page may handle as a shortcut. Unlike keys, it does not enter text.
 func (p *page) press(key, code string) {
 	p.t.Helper()
 	p.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {

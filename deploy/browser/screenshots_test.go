@@ -17,8 +17,8 @@ import (
 // screenshots is the directory where make screenshots stores the images for docs/dashboard.md.
 var screenshots = flag.String("screenshots", "", "directory for the screenshots in docs/dashboard.md")
 
-// screenshotViews lists the views in docs/dashboard.md: a path, a button to click, and text that the page shows once it
-// is ready.
+// screenshotViews lists the views shown in docs/dashboard.md. click is a button to click, and shows is text that
+// appears once the page is ready.
 var screenshotViews = []struct{ name, path, click, shows string }{
 	{"overview", "/", "", "db-1 in zone-a"},
 	{"semaphore", "/s/orders%2Fnightly-export", "", "No callers are waiting."},
@@ -26,8 +26,8 @@ var screenshotViews = []struct{ name, path, click, shows string }{
 	{"explain", "/s/billing%2Finvoices?tab=explain&group=zone-c&acquirer=app-3", "", "zone-c"},
 }
 
-// This test checks only that the screenshots can be taken. They are reviewed before they are committed, but not
-// compared automatically.
+// This test checks only that the screenshots can be taken. They are not compared, but reviewed before they are
+// committed.
 func TestScreenshots_EveryView_CanBeTaken(t *testing.T) {
 	c := cluster(t, 3, companyDefinitions(8))
 	populate(t, c.Endpoints())
@@ -78,7 +78,7 @@ func companyDefinitions(shops int) string {
 	return b.String()
 }
 
-// populate creates holders, waiters and denied callers, and makes an operator's changes.
+// populate creates holders, a denied caller, a paused semaphore, and a job with waiting tasks.
 func populate(t *testing.T, endpoints []string) {
 	t.Helper()
 	ctx := t.Context()
@@ -94,7 +94,7 @@ func populate(t *testing.T, endpoints []string) {
 	acquire("zone-b", "till-1", "shop-01/stock")
 	acquire("zone-c", "till-2", "shop-02/stock")
 	if _, err := dial(t, endpoints, "zone-c", "app-3").Semaphore("billing/invoices").TryAcquire(ctx); err == nil {
-		t.Fatal("zone-c was granted a permit")
+		t.Fatal("TryAcquire() by zone-c succeeded, want a denial")
 	}
 	operator := dial(t, endpoints, "ops", "ann")
 	selector := &gatekeeperv1.Selector{Names: []string{"billing/reminders"}}

@@ -25,33 +25,33 @@ import (
 // speed is the file to which make bench-dashboard writes its results.
 var speed = flag.String("speed", "", "measure the dashboard for a few minutes, and write the results to this file as JSON")
 
-// extent determines how much is measured. Without -speed, the test measures too little for meaningful figures, and only
-// checks that they can be measured.
+// extent sets the size of the measurement. Without -speed, it is too small for meaningful results, and the test only
+// checks that everything can be measured.
 type extent struct {
-	definitions, rows int // for loading and events, and for scrolling
+	definitions, rows int // definitions for loading and events, and rows for scrolling
 	loads, events     int
-	quiet             time.Duration // pause between events, so that the page does not treat them as continuous change
+	quiet             time.Duration // pause between events, so that the page does not throttle its updates
 	pages             int
-	window            time.Duration // length of the measurement of CPU time
-	visit             time.Duration // how long a page is recorded: twice the longest interval at which it repeats a request
+	window            time.Duration // how long CPU time is measured
+	visit             time.Duration // how long a page's requests are recorded: twice its longest polling interval
 	scroll            time.Duration
 }
 
 // figures are the results, with their targets.
 type figures struct {
 	Definitions int `json:"definitions"`
-	// From the start of the navigation, one value per load.
+	// Times since the start of the navigation, one per load.
 	FirstPaint []float64 `json:"first_paint_ms"` // target: 1000
 	FirstRows  []float64 `json:"first_rows_ms"`
-	// From the call that acquires a permit until the page shows the holder, one value per event.
+	// Times from the acquire call until the page shows the holder, one per event.
 	Shown []float64 `json:"shown_ms"` // target: 200
-	// CPU time of the server, as a fraction of one core, with five acquires and releases per second: without a page,
-	// and the increase with pages.
+	// Server CPU time as a fraction of one core, at five acquires and releases per second: without a page, and the
+	// increase caused by pages.
 	Without   float64 `json:"cpu_without_page"`
 	OnePage   float64 `json:"cpu_one_page"`   // target: 0.01
 	Pages     int     `json:"pages"`          // number of pages for ManyPages
 	ManyPages float64 `json:"cpu_many_pages"` // target: 0.20
-	// Results of scrolling through the rows.
+	// Scrolling through the rows.
 	Rows      int       `json:"rows"`
 	LongTasks []float64 `json:"long_tasks_ms"` // target: none
 	Frames    float64   `json:"frames_per_second"`
@@ -95,7 +95,7 @@ func TestSpeed_Dashboard_CanBeMeasured(t *testing.T) {
 	}
 	t.Logf("%s", data)
 	if len(f.FirstPaint) != ext.loads || len(f.Shown) != ext.events || slices.Min(f.FirstPaint) <= 0 || f.Without <= 0 || f.Frames <= 0 {
-		t.Error("a result is missing")
+		t.Error("results are missing")
 	}
 	if *speed != "" {
 		if err := os.WriteFile(*speed, data, 0o600); err != nil {
@@ -151,8 +151,8 @@ func (f *figures) load(t *testing.T, s *servers.Server, definitions int) {
 	p.do(chromedp.Navigate("about:blank"))
 }
 
-// event measures the time from an acquirer's call until the page shows the permit. The browser and the acquirer share a
-// clock.
+// event measures the time from an acquire call until the page shows the holder. The browser and the acquirer use the
+// same clock.
 func (f *figures) event(t *testing.T, s *servers.Server, p *page, ext extent) {
 	c := dial(t, []string{s.API}, "zone-a", "host-1")
 	eval[bool](p, `window.seen = {}, new MutationObserver(() => {
@@ -162,7 +162,7 @@ func (f *figures) event(t *testing.T, s *servers.Server, p *page, ext extent) {
 		}
 	}).observe(document.body, {subtree: true, childList: true, characterData: true}), true`)
 	for i := range ext.events {
-		name := fmt.Sprintf("job-%06d", i%8) // a row on screen
+		name := fmt.Sprintf("job-%06d", i%8) // a visible row
 		<-time.After(ext.quiet)
 		eval[bool](p, fmt.Sprintf(`delete seen[%q]`, name))
 		called := time.Now()
@@ -178,7 +178,7 @@ func (f *figures) event(t *testing.T, s *servers.Server, p *page, ext extent) {
 	}
 }
 
-// cost measures the CPU time that open pages cost the server. Only one page is real. Its requests are recorded, and
+// cost measures how much server CPU time open pages consume. Only one page is real. Its requests are recorded, and
 // replayed to simulate the other pages.
 func (f *figures) cost(t *testing.T, s *servers.Server, ext extent) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -224,7 +224,7 @@ func busyCaller(ctx context.Context, c *client.Client) {
 	}
 }
 
-// cpuShare returns the CPU time of a server during a window, as a fraction of one core.
+// cpuShare returns the CPU time that a server uses during a window, as a fraction of one core.
 func cpuShare(t *testing.T, s *servers.Server, window time.Duration) float64 {
 	t.Helper()
 	cpu := func() float64 {
@@ -258,11 +258,11 @@ func (r *requests) record(event any) {
 	}
 }
 
-// loadTime is how long a page takes to load, from its first request. The page repeats its later requests periodically.
+// loadTime is how long a page takes to load, counted from its first request. Requests after that are periodic.
 const loadTime = time.Second
 
-// replay repeats the requests of a recorded visit with the same timing, after a delay. Then it keeps repeating the
-// requests that the page made after loading, and keeps following the event stream.
+// replay repeats the requests of a recorded visit with the same timing, after a delay. It then repeats the requests
+// that the page made after loading, and keeps the event stream open, until ctx is done.
 func replay(ctx context.Context, all []request, startedAt time.Time, visit, delay time.Duration) {
 	httpClient := &http.Client{Transport: new(http.Transport)}
 	defer httpClient.CloseIdleConnections()
@@ -285,7 +285,7 @@ func replay(ctx context.Context, all []request, startedAt time.Time, visit, dela
 				fetch(ctx, httpClient, r.url)
 				continue
 			}
-			stop() // a page follows one stream at a time, and replaces it when other names become visible
+			stop() // a page has one stream at a time, and replaces it when other names become visible
 			stop = inBackground(ctx, &streams, func(ctx context.Context) { fetch(ctx, httpClient, r.url) })
 		}
 		shift += visit
@@ -316,7 +316,7 @@ func fetch(ctx context.Context, httpClient *http.Client, url string) {
 	_, _ = io.Copy(io.Discard, resp.Body)
 }
 
-// scroll scrolls through all rows at the speed of a fast mouse wheel, and records long tasks.
+// scroll scrolls quickly through all rows, and records long tasks and the frame rate.
 func (f *figures) scroll(p *page, ext extent) {
 	type result struct {
 		Long   []float64 `json:"long"`

@@ -13,8 +13,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// When a task's group is edited, its holder stops, and the task then runs in the other group. Another open page shows
-// each step.
+// Editing a semaphore's group pattern stops the holder, so that the other group can acquire the permit. Another open
+// page shows every step.
 func TestEdit_TaskMoves_AndOtherPagesShowIt(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	a, b := dial(t, c.Endpoints(), "zone-a", "host-1"), dial(t, c.Endpoints(), "zone-c", "host-2")
@@ -49,8 +49,8 @@ func TestEdit_TaskMoves_AndOtherPagesShowIt(t *testing.T) {
 	watching.shows("zone a is closed")
 }
 
-// Two users edit the same definition. The second user sees the first one's changes field by field, and neither user's
-// changes are lost.
+// Two users edit the same definition. The second user resolves the conflict field by field, and neither user's changes
+// are lost.
 func TestEdit_ConcurrentEdit_ShowsConflict(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	ann, bob := open(t, c.Servers[0].HTTP, "/s/nightly-export?tab=rule&edit=1"), open(t, c.Servers[0].HTTP, "/s/nightly-export?tab=rule&edit=1")
@@ -78,7 +78,7 @@ func TestEdit_ConcurrentEdit_ShowsConflict(t *testing.T) {
 	}
 }
 
-// A timed pause is shown when it starts and when it ends.
+// The page and the list show the start and the end of a timed pause.
 func TestPause_Timed_StartAndEndAreShown(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	p := open(t, c.Servers[0].HTTP, "/s/nightly-export")
@@ -93,7 +93,7 @@ func TestPause_Timed_StartAndEndAreShown(t *testing.T) {
 	list.until("the end of the pause in the list", `!document.querySelector(".grid").innerText.includes("paused")`)
 }
 
-// A user can do everything without a mouse: search, select, open a semaphore, show the key bindings, and go back.
+// Searching, selecting, opening and pausing a semaphore, and navigating between views need no mouse.
 func TestKeyboard_Alone_IsEnough(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	p := open(t, c.Servers[0].HTTP, "/")
@@ -138,8 +138,8 @@ func (p *page) tabTo(text string) {
 	p.t.Fatalf("Tab does not reach %q", text)
 }
 
-// The leader is killed while a page served by another server is open. The page shows events under the next leader
-// without being reloaded.
+// The leader is killed while a page of another server is open. The page shows the next leader's events without being
+// reloaded.
 func TestLeaderKilled_PageRecoversWithoutReload(t *testing.T) {
 	c := cluster(t, 3, definitions)
 	old, err := c.Leader(t.Context())
@@ -172,7 +172,7 @@ func TestLeaderKilled_PageRecoversWithoutReload(t *testing.T) {
 	}
 }
 
-// A move of 510 tasks is previewed, applied, followed to completion, and undone.
+// A move of 510 semaphores is previewed, applied, followed to completion, and undone.
 func TestMove_510Tasks_IsFollowedToCompletion(t *testing.T) {
 	const tasks = 510
 	var file strings.Builder
@@ -183,7 +183,7 @@ func TestMove_510Tasks_IsFollowedToCompletion(t *testing.T) {
 	file.WriteString("  - {name: elsewhere, group_pattern: zone-b}\n")
 	c := cluster(t, 1, file.String())
 	a, b := dial(t, c.Endpoints(), "zone-a", "host-1"), dial(t, c.Endpoints(), "zone-b", "host-2")
-	if _, err := b.Semaphore("elsewhere").TryAcquire(t.Context()); err != nil { // so that the group is known
+	if _, err := b.Semaphore("elsewhere").TryAcquire(t.Context()); err != nil { // makes the group known
 		t.Fatal(err)
 	}
 	stopped := make(chan error)
@@ -212,9 +212,9 @@ func TestMove_510Tasks_IsFollowedToCompletion(t *testing.T) {
 	}
 	p.shows("510 holders have stopped.")
 	if pattern := getRecord(t, c.Endpoints(), "task/000").GetDefinition().GetGroupPattern(); pattern != "zone-b" {
-		t.Errorf("got pattern %q after the move", pattern)
+		t.Errorf("got pattern %q after the move, want zone-b", pattern)
 	}
-	// The page still shows its progress after visiting another view, and after a reload.
+	// The page still shows the progress after a visit to another view and after a reload.
 	p.click("Activity")
 	p.shows("edited")
 	p.click("Move and pause")
@@ -225,19 +225,19 @@ func TestMove_510Tasks_IsFollowedToCompletion(t *testing.T) {
 	p.until("the undo dialog", `document.querySelector("dialog h2")`)
 	undo, what, _ := strings.Cut(eval[string](p, `document.querySelector("dialog h2").innerText`), ": ")
 	if what != "Moved from zone-a to zone-b" {
-		t.Errorf("the undo dialog is for the change %q", what)
+		t.Errorf("the undo dialog shows the change %q, want the move", what)
 	}
 	p.click(undo)
-	p.shows("Undid " + strings.ToLower(undo[len("Undo "):]) + ": " + what) // the view also follows the holders affected by the undo
+	p.shows("Undid " + strings.ToLower(undo[len("Undo "):]) + ": " + what) // the view also tracks the holders affected by the undo
 	p.visit(eval[string](p, `document.querySelector("a.button[href*='change=']").getAttribute("href")`))
 	p.clickAt(`[...document.querySelectorAll("a")].find((a) => a.innerText === "Show the change that it undoes")`)
 	p.shows("undone by change")
 	if pattern := getRecord(t, c.Endpoints(), "task/000").GetDefinition().GetGroupPattern(); pattern != "zone-a" {
-		t.Errorf("got pattern %q after the undo", pattern)
+		t.Errorf("got pattern %q after the undo, want zone-a", pattern)
 	}
 }
 
-// A cordon's preview lists the callers that it excludes. The overview shows their denials until the cordon ends.
+// The preview of a cordon names the cordoned host. The overview shows the host's denials until the cordon ends.
 func TestCordon_PreviewAndOverview_ShowDeniedCallers(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	host := dial(t, c.Endpoints(), "zone-a", "host-1")
@@ -254,13 +254,13 @@ func TestCordon_PreviewAndOverview_ShowDeniedCallers(t *testing.T) {
 
 	var denied *client.DeniedError
 	if _, err := host.Semaphore("nightly-export").TryAcquire(t.Context()); !errors.As(err, &denied) {
-		t.Fatalf("TryAcquire() by a cordoned acquirer: %v", err)
+		t.Fatalf("TryAcquire() by a cordoned acquirer = %v, want a denial", err)
 	}
 	list.shows("cordoned: host-1 in zone-a, once at")
 	list.until("the count of cordoned semaphores", `[...document.querySelectorAll(".stat")].some((s) => s.innerText.replace(/\s+/g, " ") === "1 cordoned")`)
 	p.visit("/s/nightly-export")
 	p.click("Explain")
-	p.shows("Denied: cordoned.") // the dialog explains the denied caller's request
+	p.shows("Denied: cordoned.") // the form is filled in with the denied caller
 
 	p.click("Remove …")
 	p.shows("Host host-1 gets permits again")
@@ -270,7 +270,7 @@ func TestCordon_PreviewAndOverview_ShowDeniedCallers(t *testing.T) {
 	p.shows("This caller would get a permit.")
 }
 
-// Text from callers is always shown as text, even if it looks like markup.
+// Strings from callers are never interpreted as markup.
 func TestHostileNames_AreShownAsText(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	a := dial(t, c.Endpoints(), `"><script>alert(1)</script>`, `<img src=x onerror=alert(2)>`)

@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Names and texts that would be harmful as markup, or are too long for one line.
+// definitions contains strings that would be harmful as markup, or are too long for one line.
 const definitions = `definitions:
   - name: nightly-export
     description: Exports the day's orders.
@@ -31,7 +31,7 @@ const definitions = `definitions:
     duration: 1m
 `
 
-// Each view renders in both themes and at widths from a phone to a wall display, without console errors, horizontal
+// Every view renders in both themes and at widths from phone to wall display, without console errors, horizontal
 // scrolling, or serious axe findings.
 func TestViews_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 	c := cluster(t, 1, definitions)
@@ -40,7 +40,7 @@ func TestViews_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 	views := map[string]string{
 		"overview":          "/",
 		"overview filtered": "/?q=export&state=running",
-		"nothing matches":   "/?q=nothing-has-this-name",
+		"no matches":        "/?q=nothing-has-this-name",
 		"semaphore":         "/s/nightly-export",
 		"long names":        "/s/a-name-that-cannot-be-broken-anywhere-because-somebody-put-the-full-path-of-the-job-into-it-and-then-some-more",
 		"hostile names":     "/s/%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E?tab=rule",
@@ -72,18 +72,18 @@ func TestViews_EverySizeAndTheme_PassTheChecks(t *testing.T) {
 			p.checkAccessibility(axe)
 			for _, text := range p.console() {
 				if strings.Contains(text, "404") && strings.Contains(name, "no such") {
-					continue // the browser logs every such response
+					continue // the browser logs 404 responses as errors
 				}
 				t.Error(text)
 			}
 			if title := eval[string](p, "document.title"); !strings.HasSuffix(title, "Gatekeeper") {
-				t.Errorf("got title %q", title)
+				t.Errorf("got title %q, want it to end with Gatekeeper", title)
 			}
 		})
 	}
 }
 
-// checkAccessibility checks the page in both themes and at each size.
+// checkAccessibility checks the page for overflow and axe findings, in both themes and at several sizes.
 func (p *page) checkAccessibility(axe string) {
 	p.t.Helper()
 	for _, theme := range []string{"light", "dark"} {
@@ -107,7 +107,7 @@ func (p *page) checkAccessibility(axe string) {
 const widest = `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1)
 	.map(e => e.tagName + "." + e.className).slice(0, 5).join(", ")`
 
-// axe returns an expression that examines the page and returns one line for each serious or critical finding.
+// axe returns an expression that runs axe on the page and returns one line per serious or critical finding.
 func axe(t *testing.T) string {
 	t.Helper()
 	source, err := os.ReadFile("../../gatekeeper/internal/gateway/dashboard/node_modules/axe-core/axe.min.js")
@@ -124,8 +124,7 @@ func axe(t *testing.T) string {
 	})()`
 }
 
-// busy creates content for each view: a holder, a waiter, a denied caller, a pause, a cordon, a claimed firing, and a
-// job.
+// busy creates content for the views: a holder, a denied caller, a pause, a cordon, a claimed firing, and a job.
 func busy(t *testing.T, endpoints []string) {
 	t.Helper()
 	ctx := t.Context()
@@ -134,7 +133,7 @@ func busy(t *testing.T, endpoints []string) {
 		t.Fatal(err)
 	}
 	if _, err := other.Semaphore("nightly-export").TryAcquire(ctx); err == nil {
-		t.Fatal("a group that does not match was granted a permit")
+		t.Fatal("TryAcquire() by a group that does not match succeeded, want a denial")
 	}
 	p, err := holder.Semaphore("pool/images").TryAcquire(ctx, client.WithWeight(3))
 	if err != nil {

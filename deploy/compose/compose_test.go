@@ -28,8 +28,8 @@ type service struct {
 	DependsOn   map[string]any    `yaml:"depends_on"`
 }
 
-// The test runs processes instead of containers. They get the services' environments, directories replace volumes, and
-// loopback ports replace host names.
+// The test runs the services as processes instead of containers. It replaces volumes with directories, and host names
+// with loopback ports.
 func TestCompose_Servers_FormAuthenticatedCluster(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -61,7 +61,7 @@ func TestCompose_Servers_FormAuthenticatedCluster(t *testing.T) {
 		for _, v := range s.Volumes {
 			parts := strings.Split(v, ":")
 			if file.Volumes[parts[0]] == nil {
-				t.Fatalf("%s is not in a volume", v)
+				t.Fatalf("%s does not use a named volume", v)
 			}
 			if rest, ok := strings.CutPrefix(value, parts[1]+"/"); ok {
 				return filepath.Join(volumeDir(parts[0]), rest)
@@ -88,9 +88,9 @@ func TestCompose_Servers_FormAuthenticatedCluster(t *testing.T) {
 		}
 	}
 	if got := strings.Join(certificates.Command, " "); got != "sh /src/deploy/compose/certificates.sh /certificates" {
-		t.Fatal(got)
+		t.Fatalf("unexpected command: %s", got)
 	}
-	for range 2 { // it runs whenever the cluster starts
+	for range 2 { // the script runs at every start, so it must be idempotent
 		if out, err := run([]string{"HOSTS=127.0.0.1"}, "sh", "certificates.sh", certDir); err != nil {
 			t.Fatal(err, out)
 		}
@@ -117,7 +117,7 @@ func TestCompose_Servers_FormAuthenticatedCluster(t *testing.T) {
 	for _, id := range members {
 		s := file.Services[id]
 		if s.DependsOn["certificates"] == nil {
-			t.Errorf("%s does not wait for its certificates", id)
+			t.Errorf("%s does not depend on the certificates service", id)
 		}
 		if slices.ContainsFunc(s.Volumes, func(v string) bool { return strings.HasPrefix(v, "authorities:") }) {
 			t.Errorf("%s can read the authorities' keys", id)
@@ -135,7 +135,7 @@ func TestCompose_Servers_FormAuthenticatedCluster(t *testing.T) {
 		}
 		t.Cleanup(func() {
 			cancel()
-			_ = server.Wait() // it was terminated by the signal
+			_ = server.Wait() // fails because of the signal
 			if t.Failed() {
 				t.Logf("%s:\n%s", id, log.String())
 			}

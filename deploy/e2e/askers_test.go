@@ -14,16 +14,16 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// acquirers acquire permits continuously, each from one server, with direct calls. The calls wait for their responses
-// without a time limit, so that late responses from a suspended server are received. Acquirers rely on each permit
-// until they release it or until its deadline, which they compute as every client must.
+// acquirers acquire permits continuously, each from one server, without the client library. Their calls have no
+// timeout, so that they also receive late responses from a suspended server. They rely on a permit until they release
+// it or until its deadline, which they compute like any client.
 type acquirers struct {
 	ctx  context.Context
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 
-	waiting sync.Map     // call number -> server id: calls without a response
-	calls   atomic.Int64 // counter of calls
+	waiting sync.Map     // call number -> server id of pending calls
+	calls   atomic.Int64 // number of calls so far
 
 	mu      sync.Mutex // guards beliefs and late
 	beliefs []overlap.Belief
@@ -62,7 +62,7 @@ func (a *acquirers) acquireOnce(permits gatekeeperv1.PermitServiceClient, server
 	})
 	a.waiting.Delete(number)
 	if err != nil {
-		a.pause(10 * time.Millisecond) // probably an election: retry after a pause
+		a.pause(10 * time.Millisecond) // probably an election: back off
 		return
 	}
 	grant := resp.GetGrant()
@@ -81,8 +81,7 @@ func (a *acquirers) acquireOnce(permits gatekeeperv1.PermitServiceClient, server
 		a.mu.Unlock()
 		return
 	}
-	// Every other permit is released early, and the rest expire, so that slots are freed both by release and by
-	// expiry.
+	// Release every other permit early and let the rest expire, to test both ways of freeing a slot.
 	if number%2 == 0 {
 		a.pause(duration / 20)
 		b.Until = min(b.Until, boottime.Now())
@@ -100,7 +99,7 @@ func (a *acquirers) pause(d time.Duration) {
 	}
 }
 
-// waitingAt counts the calls to a server that have no response yet, and returns the highest call number among them.
+// waitingAt returns the number of pending calls to a server, and the highest call number among them.
 func (a *acquirers) waitingAt(server string) (count int, highest int64) {
 	a.waiting.Range(func(number, at any) bool {
 		if at == server {
@@ -112,7 +111,7 @@ func (a *acquirers) waitingAt(server string) (count int, highest int64) {
 	return count, highest
 }
 
-// grantedAfter counts the beliefs that began after the given moment.
+// grantedAfter returns the number of beliefs that began after the given time.
 func (a *acquirers) grantedAfter(at time.Duration) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -125,7 +124,7 @@ func (a *acquirers) grantedAfter(at time.Duration) int {
 	return n
 }
 
-// end stops the acquirers, and returns their beliefs and the grants that arrived too late.
+// end stops the acquirers and returns their beliefs, and the grants that arrived too late.
 func (a *acquirers) end() (beliefs, late []overlap.Belief) {
 	a.stop()
 	a.wg.Wait()

@@ -23,7 +23,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// flood is a process with callers that ignore backoff: they retry their calls immediately, regardless of the response.
+// flood is a process whose callers do not back off: they retry immediately, regardless of the response.
 type flood struct {
 	Endpoints   []string
 	Connections int // total number of connections
@@ -31,7 +31,7 @@ type flood struct {
 	Semaphore   string
 }
 
-// floodVariable is the environment variable that makes this program run as a flood until its stdin is closed.
+// floodVariable is the environment variable that makes the test binary run as a flood until its stdin is closed.
 const floodVariable = "GATEKEEPER_E2E_FLOOD"
 
 // floodResult counts the calls by outcome.
@@ -42,7 +42,7 @@ type floodResult struct {
 	Other    map[string]int
 }
 
-// runFlood runs the flood described by the variable, and prints the result.
+// runFlood runs the flood described by the JSON text, and prints the result.
 func runFlood(text string) error {
 	var f flood
 	if err := json.Unmarshal([]byte(text), &f); err != nil {

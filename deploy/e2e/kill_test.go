@@ -12,11 +12,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
-// A leader is killed while permits are held and others are requested. Holders keep their permits: the next leader
-// refreshes them and does not grant them to others. After they release their permits, the next holders get higher
-// tokens.
+// The leader is killed while permits are held and others are requested. Holders keep their permits: the next leader
+// refreshes them and does not grant them to others. After a release, the next holder gets a higher token.
 func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
-	const duration = 12 * time.Second // longer than a failover on a machine whose disk takes two seconds to write a vote or an entry
+	const duration = 12 * time.Second // longer than a failover with a disk that takes two seconds to write a vote or an entry
 	var held, contended []string
 	semaphores, permits := map[string]time.Duration{}, map[string]uint32{}
 	for i := range 8 {
@@ -65,7 +64,7 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	})
 	await(t, "the next leader's grants", func() bool { return a.grantedAfter(killed+noElection) > 20 })
 	if next := leader(t, cluster); next.ID == old.ID {
-		t.Fatalf("%s is the leader even though it was killed", next.ID)
+		t.Fatalf("%s is still the leader after it was killed", next.ID)
 	}
 
 	for _, p := range holding {
@@ -74,7 +73,7 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 			t.Fatalf("TryAcquire() of %s, held with token %d: got %+v, want a denial that names the holder", p.Semaphore(), p.Token(), denied)
 		}
 		if err := p.Context().Err(); err != nil {
-			t.Errorf("%s had to stop: %v", p.Semaphore(), context.Cause(p.Context()))
+			t.Errorf("the context of %s was canceled: %v", p.Semaphore(), context.Cause(p.Context()))
 		}
 		if err := p.Release(ctx); err != nil {
 			t.Fatal(err)
@@ -95,12 +94,11 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 		t.Errorf("got overlap %v, want none", o)
 	}
 	for _, b := range overlap.DecreasingTokens(beliefs, permits) {
-		t.Errorf("%s was held with token %d after a higher one", b.Semaphore, b.Token)
+		t.Errorf("%s: token %d was granted after a higher token", b.Semaphore, b.Token)
 	}
 }
 
-// A killed server restarts with everything it had acknowledged. It is the only server, so it depends on its own
-// data.
+// A cluster's only server is killed and restarted. Its own data must contain everything that it acknowledged.
 func TestOnlyServerKilled_PermitsSurviveItsRestart(t *testing.T) {
 	const duration = 6 * time.Second
 	cluster := start(t, 1, map[string]time.Duration{"job": duration})

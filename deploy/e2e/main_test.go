@@ -1,5 +1,5 @@
 // Package e2e tests the service end to end, with gatekeeperd processes on loopback that are killed and suspended while
-// clients hold and request permits. Holders record their beliefs, which are compared with the number of permits.
+// clients hold and request permits. Holders record when they rely on a permit, so that overlaps can be detected.
 package e2e
 
 import (
@@ -49,8 +49,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// start starts a cluster with additional gatekeeperd flags, and with semaphores that have the given durations and one
-// permit each.
+// start starts a cluster and creates semaphores with the given durations and one permit each. args are additional
+// gatekeeperd flags.
 func start(t *testing.T, count int, semaphores map[string]time.Duration, args ...string) *servers.Cluster {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)

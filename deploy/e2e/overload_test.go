@@ -19,20 +19,20 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Ten times as many callers as the servers can serve concurrently make requests without pauses. Holders keep their
-// permits, refused callers get a retry hint, an operator is served, and the number of calls in progress stays within
-// the limit. Afterwards everything works as before.
+// The servers are flooded by ten times as many callers as they serve concurrently. Holders keep their permits, refused
+// callers get a retry hint, operator calls succeed, and the number of calls in progress stays within the limit. After
+// the flood, the servers recover.
 func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T) {
 	const (
-		duration = 6 * time.Second // longer than a busy machine stalls
+		duration = 6 * time.Second // longer than the stalls of a busy machine
 		maxCalls = 64
 	)
 	semaphores := map[string]time.Duration{"flooded": time.Second, "late": time.Minute, "held/0": duration, "held/1": duration, "held/2": duration, "held/3": duration}
 	cluster := start(t, 3, semaphores, "--max-calls", strconv.Itoa(maxCalls))
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	// Each server has clients that hold permits. Followers forward refreshes to the leader, over connections that the
-	// flood also uses.
+	// Every server has clients that hold permits. Followers forward refreshes to the leader over the same connections
+	// as the flood.
 	var holding []*client.Permit
 	for i := range 4 {
 		holder := dial(ctx, t, cluster.Endpoints()[i%3:][:1], fmt.Sprint("holder-", i))
@@ -60,7 +60,7 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 		return n
 	}
 	await(t, "the first refusals", func() bool { return refused() > 1000 })
-	// These callers arrive during the overload, and retry like the client library.
+	// These callers arrive during the overload, and rely on the client library to retry.
 	late := dial(ctx, t, cluster.Endpoints(), "late")
 	var lateCallers sync.WaitGroup
 	for i := range 20 {
@@ -77,7 +77,7 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 				err = p.Release(ctx)
 			}
 			if err != nil {
-				t.Errorf("a caller that arrived during the overload failed: %v", err)
+				t.Errorf("acquire and release during the overload: %v", err)
 			}
 		})
 	}
@@ -102,19 +102,19 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 	if _, err := gatekeeperv1.NewOperatorServiceClient(conn).Pause(ctx, &gatekeeperv1.PauseRequest{
 		Selector: &gatekeeperv1.Selector{Names: []string{"flooded"}}, Author: "e2e", Reason: "too many requests",
 	}); err != nil {
-		t.Errorf("an operator's call during the overload failed: %v", err)
+		t.Errorf("Pause() during the overload: %v", err)
 	}
 	r := end()
 	holds()
 	t.Logf("%d calls answered, %d refused, others %v; at most %v in progress and %.0f MB in memory", r.Answered, r.Refused, r.Other, highest, resident/1e6)
 	if highest > maxCalls {
-		t.Errorf("%v calls were in progress at the same time, want at most %d", highest, maxCalls)
+		t.Errorf("got %v calls in progress, want at most %d", highest, maxCalls)
 	}
 	if r.Answered == 0 || r.Refused == 0 || r.Unclear > 0 {
 		t.Errorf("got %d calls answered, %d refused, and %d refused without a reason or a retry hint; want more than 0, more than 0, and 0", r.Answered, r.Refused, r.Unclear)
 	}
 	if resident > 400e6 {
-		t.Errorf("a server used %.0f MB, want at most 400", resident/1e6)
+		t.Errorf("got resident memory of %.0f MB, want at most 400", resident/1e6)
 	}
 
 	lateCallers.Wait()
@@ -130,20 +130,20 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 		if _, err := gatekeeperv1.NewPermitServiceClient(conn).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
 			Semaphore: "late", Identity: &gatekeeperv1.Identity{Group: "e2e", Acquirer: "after-" + s.ID},
 		}); err != nil {
-			t.Errorf("a call to %s after the overload failed: %v", s.ID, err)
+			t.Errorf("TryAcquire() on %s after the overload: %v", s.ID, err)
 		}
 		if after := refused(); after != before {
-			t.Errorf("%v calls were refused after the overload", after-before)
+			t.Errorf("got %v refused calls after the overload, want 0", after-before)
 		}
 	}
 }
 
-// Hundreds of connections to every port send nothing, an incomplete message, or garbage, and stay open. Valid requests
-// are still served on every port.
+// Hundreds of connections per port send nothing, an incomplete message, or garbage, and stay open. Valid requests are
+// still served on every port.
 func TestSilentConnections_OnEveryPort_AffectNoCaller(t *testing.T) {
 	const (
-		duration = 6 * time.Second // longer than a busy machine stalls
-		perPort  = 300             // more than the number of concurrent handshakes on a peer port
+		duration = 6 * time.Second // longer than the stalls of a busy machine
+		perPort  = 300             // more than the maximum number of concurrent handshakes on a peer port
 	)
 	cluster := start(t, 3, map[string]time.Duration{"held": duration, "free": time.Minute})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -174,7 +174,7 @@ func TestSilentConnections_OnEveryPort_AffectNoCaller(t *testing.T) {
 		}
 	}
 
-	// A member that reconnects completes its handshake while the silent connections are open.
+	// A restarted member can reconnect while the silent connections are open.
 	old := leader(t, cluster)
 	var follower *servers.Server
 	for _, s := range cluster.Servers {
@@ -188,7 +188,7 @@ func TestSilentConnections_OnEveryPort_AffectNoCaller(t *testing.T) {
 	}
 	openSilent(old.Peer)
 	if err := follower.Ready(ctx); err != nil {
-		t.Errorf("a member could not reconnect while the silent connections were open: %v", err)
+		t.Errorf("Ready() of the restarted member: %v", err)
 	}
 	for _, s := range cluster.Servers {
 		if metric(ctx, t, s, "gatekeeper_rpc_open") < 0 {
@@ -199,7 +199,7 @@ func TestSilentConnections_OnEveryPort_AffectNoCaller(t *testing.T) {
 			err = p.Release(ctx)
 		}
 		if err != nil {
-			t.Errorf("a client of %s failed while the silent connections were open: %v", s.ID, err)
+			t.Errorf("acquire and release on %s with silent connections open: %v", s.ID, err)
 		}
 	}
 	await(t, "two rounds of refreshes", func() bool {

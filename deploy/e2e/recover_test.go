@@ -14,9 +14,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Two of three servers are lost. The third server's directory becomes a new cluster. The new cluster has the
-// definitions, grants nothing until the waiting time is over, and then grants with higher tokens. A holder in the old
-// cluster learns that its permit is lost. When the two lost servers restart, they detect the new cluster and exit.
+// Two of three servers are lost, and a new cluster is recovered from the third server's data directory. The new cluster
+// keeps the definitions, grants nothing during the waiting time, and then issues higher tokens. The old cluster's
+// holder is notified that its permit is lost. When the two lost servers restart, they detect the new cluster and exit.
 func TestRecover_TwoOfThreeLost_ThirdContinuesUnderANewID(t *testing.T) {
 	cluster := start(t, 3, map[string]time.Duration{"job": 30 * time.Second, "other": time.Minute})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -38,21 +38,21 @@ func TestRecover_TwoOfThreeLost_ThirdContinuesUnderANewID(t *testing.T) {
 	}
 	for _, text := range []string{"Read: 1 of 3 voters", "No majority", "UNSAFE", "(gk1, gk2, gk3)"} {
 		if !strings.Contains(output, text) {
-			t.Errorf("the output of recover lacks %q:\n%s", text, output)
+			t.Errorf("output of recover does not contain %q:\n%s", text, output)
 		}
 	}
 	started := time.Now()
 	run(ctx, t, cluster, next)
 	if after := definitions(ctx, t, next); !slices.Equal(before, after) {
-		t.Errorf("the definitions changed; before the recovery:\n%v\nafter it:\n%v", before, after)
+		t.Errorf("definitions changed in the recovery; before:\n%v\nafter:\n%v", before, after)
 	}
 	select {
 	case <-held.Context().Done():
 	case <-ctx.Done():
-		t.Fatal("a holder from before the recovery was not notified")
+		t.Fatal("timed out waiting for the old holder to be notified")
 	}
 	if cause := context.Cause(held.Context()); !errors.Is(cause, client.ErrLost) {
-		t.Errorf("the permit from before the recovery ended with %v, want ErrLost", cause)
+		t.Errorf("old permit ended with %v, want ErrLost", cause)
 	}
 
 	var p *client.Permit
@@ -61,7 +61,7 @@ func TestRecover_TwoOfThreeLost_ThirdContinuesUnderANewID(t *testing.T) {
 		return err == nil
 	})
 	if waited := time.Since(started); waited < wait {
-		t.Errorf("a permit was granted %v after the start, want at least %v", waited, wait)
+		t.Errorf("got a grant %v after the start, want at least %v", waited, wait)
 	}
 	if p.Token() <= held.Token() {
 		t.Errorf("got token %d after token %d, want a higher one", p.Token(), held.Token())
@@ -77,7 +77,7 @@ func TestRecover_TwoOfThreeLost_ThirdContinuesUnderANewID(t *testing.T) {
 	for _, old := range cluster.Servers[:2] {
 		const refused = 78
 		if code, err := old.WaitExit(ctx); err != nil || code != refused {
-			t.Errorf("%s from the old cluster exited with %d, %v, want %d\n%s", old.ID, code, err, refused, old.LogTail())
+			t.Errorf("WaitExit() of old server %s = %d, %v, want %d\n%s", old.ID, code, err, refused, old.LogTail())
 		}
 	}
 }
@@ -126,7 +126,7 @@ func TestRecover_DirectoriesOfAMajority_KeepPermits(t *testing.T) {
 	}
 }
 
-// run starts the server of a new cluster. It is stopped together with the others.
+// run starts a server and adds it to the cluster, so that it is stopped with the others.
 func run(ctx context.Context, t *testing.T, cluster *servers.Cluster, s *servers.Server) {
 	t.Helper()
 	cluster.Servers = append(cluster.Servers, s)
@@ -138,7 +138,7 @@ func run(ctx context.Context, t *testing.T, cluster *servers.Cluster, s *servers
 	}
 }
 
-// definitions returns all definitions of a server, in order.
+// definitions returns all definitions of a server, serialized and in order.
 func definitions(ctx context.Context, t *testing.T, s *servers.Server) []string {
 	t.Helper()
 	conn, err := s.Conn()

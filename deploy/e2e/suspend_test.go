@@ -10,8 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
-// A leader is suspended while grants are in flight, is deposed, and resumes without noticing. No client relies on its
-// late responses beyond their deadlines, so there is no overlap with the new leader's grants.
+// The leader is suspended while grants are in flight, a new leader is elected, and the old leader resumes. No client
+// relies on a late grant after its deadline, so none overlaps with the new leader's grants.
 func TestLeaderSuspended_WithGrantsInFlight_NoHolderReliesOnItsPermitTooLong(t *testing.T) {
 	var names []string
 	semaphores, permits := map[string]time.Duration{}, map[string]uint32{}
@@ -40,11 +40,11 @@ func TestLeaderSuspended_WithGrantsInFlight_NoHolderReliesOnItsPermitTooLong(t *
 	if inFlight == 0 {
 		t.Fatal("no call was in flight when the leader was suspended")
 	}
-	// After that many grants, the next leader has granted everything again, which it can do only after a full duration
-	// has passed since its promotion.
+	// After 200 grants, the next leader has granted every semaphore again. It can do so only a full duration after its
+	// election.
 	await(t, "the next leader's grants", func() bool { return a.grantedAfter(suspended+noElection) > 200 })
 	if n, _ := a.waitingAt(old.ID); n == 0 {
-		t.Fatal("a suspended leader responded")
+		t.Fatal("the suspended leader responded")
 	}
 
 	if err := old.Resume(); err != nil {
@@ -66,13 +66,13 @@ func TestLeaderSuspended_WithGrantsInFlight_NoHolderReliesOnItsPermitTooLong(t *
 		t.Errorf("got overlap %v, want none", o)
 	}
 	for _, b := range overlap.DecreasingTokens(beliefs, permits) {
-		t.Errorf("%s was held with token %d after a higher one", b.Semaphore, b.Token)
+		t.Errorf("%s: token %d was granted after a higher token", b.Semaphore, b.Token)
 	}
 	t.Logf("%d permits held, %d calls in flight at the suspended leader, suspended for %v, %d grants arrived too late",
 		len(beliefs), inFlight, resumed-suspended, len(late))
 }
 
-// noElection is too short a time for a new leader to be elected.
+// noElection is shorter than any election.
 const noElection = 50 * time.Millisecond
 
 // await waits until a condition is true.

@@ -17,16 +17,16 @@ import (
 
 var bin string
 
-// TestMain is also the main function of the clients in separate processes.
+// TestMain is also the main function of the clients, which are instances of the test binary.
 func TestMain(m *testing.M) {
 	os.Exit(demotest.Main(m, &bin, run.HolderCommand, run.Holder))
 }
 
-// repeat is the maximum number of runs of a kind, each with the next seed. The test stops at the first run that
-// violates a guarantee. A single run may not trigger a mutant's bug.
+// repeat is the number of runs per kind, with consecutive seeds. The test stops at the first run that violates a
+// guarantee. It may take more than one run to trigger a mutant's bug.
 var repeat = flag.Uint64("repeat", 1, "number of runs of each kind")
 
-// A short version of `make faults`. A failure can be reproduced with its kind and seed.
+// This is a short version of `make faults`. A failure can be reproduced with its kind and seed.
 func TestRuns_Short_ViolateNoGuarantee(t *testing.T) {
 	if err := servers.BuildFaulty(filepath.Join(bin, "faulty")); err != nil {
 		t.Fatal(err)
@@ -70,15 +70,15 @@ func shortRun(t *testing.T, kind string, seed uint64) {
 		t.Errorf("got tally %q, %v; want a header and the run's line", text, err)
 	}
 	if text, err := sum(tally); err != nil || !strings.HasPrefix(text, "test to test: 1 runs (1 ") || !strings.HasSuffix(text, "0 violations, 0 undecided\n") {
-		t.Errorf("sum() = %q, %v", text, err)
+		t.Errorf("sum() = %q, %v, want 1 run without violations", text, err)
 	}
 	var checkOut strings.Builder
 	if err := command(t.Context(), []string{"-check", filepath.Join(keep, fmt.Sprintf("%s-%d.jsonl", kind, seed))}, &checkOut); err != nil {
-		t.Errorf("checking the saved history gives a different result: %v\n%s", err, &checkOut)
+		t.Errorf("check of the saved history: %v\n%s", err, &checkOut)
 	}
 }
 
-// A tally contains lines from many versions.
+// Lines written by older versions have fewer columns.
 func TestSum_LinesFromBeforeSharedTasks_AreCounted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tally.tsv")
 	old := "a\t1\tisolate\t12\t10\t2\t3\t1\t2 isolate\t0\t0\tproxies\n"
@@ -89,11 +89,11 @@ func TestSum_LinesFromBeforeSharedTasks_AreCounted(t *testing.T) {
 	text, err := sum(file)
 	want := "a to b: 2 runs (2 proxies), 20 operations (4 unanswered), 6 grants\nshared work: 4 jobs, 1 worker-killed\n3 faults: 3 isolate\n0 violations, 0 undecided\n"
 	if err != nil || text != want {
-		t.Errorf("sum() = %q, %v", text, err)
+		t.Errorf("sum() = %q, %v, want %q", text, err, want)
 	}
 }
 
-// Release builds contain neither the code for disks that fail on command nor the name of its setting.
+// Release builds do not contain the code for faulty disks.
 func TestRelease_ContainsNoFailingDisks(t *testing.T) {
 	if err := servers.BuildFaulty(filepath.Join(bin, "faulty")); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestRelease_ContainsNoFailingDisks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if has := bytes.Contains(code, []byte("FAULTY_DISK")); has != want {
-			t.Errorf("%s contains code for failing disks = %t, want %t", file, has, want)
+			t.Errorf("%s contains code for faulty disks = %t, want %t", file, has, want)
 		}
 	}
 }

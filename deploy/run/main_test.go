@@ -45,11 +45,11 @@ func TestRun_LoadsDefinitions_PrintsCommands_AndStops(t *testing.T) {
 	case err := <-done:
 		t.Fatal(err)
 	case <-time.After(time.Minute):
-		t.Fatal("the program printed nothing")
+		t.Fatal("timed out waiting for output")
 	}
 	for _, want := range []string{"gkctl get", "gkctl explain", "gkctl holders", o.api, "http://" + o.http, "1342 definitions"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("the output does not contain %q:\n%s", want, out)
+			t.Errorf("output does not contain %q:\n%s", want, out)
 		}
 	}
 	conn, err := grpc.NewClient("passthrough:///"+o.api, grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -59,11 +59,11 @@ func TestRun_LoadsDefinitions_PrintsCommands_AndStops(t *testing.T) {
 	defer conn.Close()
 	status, err := gatekeeperv1.NewClusterServiceClient(conn).GetStatus(t.Context(), &gatekeeperv1.GetStatusRequest{})
 	if err != nil || status.Definitions != 1335+7 {
-		t.Errorf("got %d definitions (%v), want the 1335 jobs and 7 pools", status.GetDefinitions(), err)
+		t.Errorf("got %d definitions (%v), want 1335 jobs and 7 pools", status.GetDefinitions(), err)
 	}
 	cancel()
 	if err := <-done; err != nil {
-		t.Errorf("run() = %v", err)
+		t.Errorf("run() = %v, want nil", err)
 	}
 }
 
@@ -87,11 +87,11 @@ func TestRun_AddressInUse_SuggestsOthers(t *testing.T) {
 	}
 	o := &options{bin: "no-such-folder", data: t.TempDir(), api: taken.Addr().String(), peer: free[0], http: free[1], admin: free[2]}
 	if err := o.run(t.Context(), io.Discard); err == nil || !strings.Contains(err.Error(), "Is another server running?") {
-		t.Errorf("run() = %v, want an error saying that the address is in use", err)
+		t.Errorf("run() = %v, want an error about the address in use", err)
 	}
 }
 
-// output records the program's output. written receives a value when there is output.
+// output records the program's output. written receives a value after a write.
 type output struct {
 	written chan struct{}
 	mu      sync.Mutex // guards text

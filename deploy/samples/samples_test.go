@@ -69,23 +69,23 @@ func TestKubernetes_EveryDefinition_IsValidAndAdmitsOnlyItsCluster(t *testing.T)
 		clusters[job.Cluster] = true
 	}
 	if len(jobs) != 1335 || len(clusters) != 7 || len(defs) != 1335+7 {
-		t.Fatalf("got %[3]d definitions for %[1]d jobs in %[2]d clusters", len(jobs), len(clusters), len(defs))
+		t.Fatalf("got %d jobs, %d clusters and %d definitions, want 1335, 7 and 1342", len(jobs), len(clusters), len(defs))
 	}
 	for _, def := range defs {
 		rule := rule(def)
 		if err := rule.Validate(semaphore.DefaultMaxDuration); err != nil {
-			t.Errorf("Validate() of %s = %v", def.Name, err)
+			t.Errorf("%s: Validate() = %v", def.Name, err)
 			continue
 		}
 		patterns, err := semaphore.CompilePatterns(rule.GroupPattern, rule.AcquirerPattern)
 		if err != nil {
-			t.Errorf("CompilePatterns() of %s = %v", def.Name, err)
+			t.Errorf("%s: CompilePatterns() = %v", def.Name, err)
 			continue
 		}
 		for cluster := range clusters {
 			group, acquirer := patterns.Match(cluster, "host-1")
 			if want := cluster == def.Labels[samples.LabelCluster]; group != want || !acquirer {
-				t.Errorf("%s: admits %s: %v, want %v", def.Name, cluster, group && acquirer, want)
+				t.Errorf("%s admits %s = %t, want %t", def.Name, cluster, group && acquirer, want)
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func TestKubernetes_EveryJob_FitsItsPool(t *testing.T) {
 		}
 		weight, err := strconv.ParseUint(def.Labels[samples.LabelPoolWeight], 10, 32)
 		if err != nil || weight == 0 || uint32(weight) > permits[def.Labels[samples.LabelPool]] {
-			t.Errorf("%s: got weight %q of %s with %d permits (%v)", def.Name, def.Labels[samples.LabelPoolWeight],
+			t.Errorf("%s: weight %q does not fit pool %s with %d permits (%v)", def.Name, def.Labels[samples.LabelPoolWeight],
 				def.Labels[samples.LabelPool], permits[def.Labels[samples.LabelPool]], err)
 		}
 	}
@@ -122,7 +122,7 @@ func TestDefinitions_InvalidJobs_Fail(t *testing.T) {
 	}
 }
 
-// rule returns a definition of this package the way a server stores it, with all defaults filled in.
+// rule returns d as a server stores it, with all defaults filled in.
 func rule(d *gatekeeperv1.Definition) *semaphore.Definition {
 	or := func(d, fallback time.Duration) time.Duration {
 		if d == 0 {

@@ -17,8 +17,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// This test runs the whole program against almost empty servers, but without snapshots, which servers take only after a
-// while.
+// This test runs the whole program against almost empty servers. It is too short for a server to take a snapshot.
 func TestScale_Tiny_MeasuresEverything(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
@@ -51,16 +50,17 @@ func TestScale_Tiny_MeasuresEverything(t *testing.T) {
 	}
 	for _, want := range []string{"handover, increase relative to empty servers", "restart to the first grant", "plot written to"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("the output lacks %q:\n%s", want, &out)
+			t.Errorf("output does not contain %q:\n%s", want, &out)
 		}
 	}
-	// The results are the input for the capacity estimate. This run is so short that almost no CPU time was measured.
+	// The capacity estimate reads this file. Check only the format, because such a short run measures almost no CPU
+	// time.
 	if text, err := os.ReadFile(file); err != nil || json.Unmarshal(text, new(report)) != nil {
-		t.Errorf("the results file cannot be read: %v: %s", err, text)
+		t.Errorf("reading the results file: %v: %s", err, text)
 	}
 }
 
-// flatReport returns a run without any growth.
+// flatReport returns the report of a run without growth.
 func flatReport() *report {
 	r := &report{Full: amounts{1000, 10_000, 100}}
 	for _, part := range parts() {
@@ -127,7 +127,7 @@ func TestPaper_ConstantsFromRun_FlagsTakePrecedence(t *testing.T) {
 	// releases of 300 + 2 · 50 µs each.
 	for _, want := range []string{"| denials per second, without other load | 33 000 | 33 000 |", "| 5 000 | 4 000 |"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("the output lacks %q:\n%s", want, &out)
+			t.Errorf("output does not contain %q:\n%s", want, &out)
 		}
 	}
 }
@@ -142,14 +142,14 @@ func TestPaper_MatchesReportPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Contains(page, out.Bytes()) {
-		t.Errorf("docs/reports/scale.md lacks:\n%s", &out)
+		t.Errorf("docs/reports/scale.md does not contain:\n%s", &out)
 	}
 }
 
 func TestPaper_InvalidConstants_AreRefused(t *testing.T) {
 	for _, args := range [][]string{{"-paper", "-cores", "0"}, {"-paper", "-use", "2"}, {"-paper", "-constants", "/nowhere"}, {"-size", "2"}, {"-kills", "0"}} {
 		if err := command(t.Context(), args, new(bytes.Buffer)); err == nil {
-			t.Errorf("the flags %v were accepted", args)
+			t.Errorf("command(%v) = nil, want an error", args)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// This test runs the whole program against real servers for one or two samples.
+// This test runs the whole program against real servers, for long enough to take one or two samples.
 func TestSoak_Short_RunsLoadAndIsNotJudged(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
@@ -45,11 +45,11 @@ func TestSoak_Short_RunsLoadAndIsNotJudged(t *testing.T) {
 		t.Errorf("the report is incomplete, or was judged: %+v", r)
 	}
 	if !strings.Contains(out.String(), "growth was not judged") {
-		t.Error(out.String())
+		t.Errorf("output does not report that growth was not judged:\n%s", &out)
 	}
 }
 
-// flat returns a run of an hour without any growth.
+// flat returns the report of a one-hour run without growth.
 func flat() *report {
 	r := &report{Length: 3600, Servers: []string{"gk1", "gk2", "gk3"}, Done: counts{Granted: 1, Denied: 1, Firings: 1, Changes: 1}}
 	for i := range 240 {
@@ -96,10 +96,10 @@ func TestJudge_Growth_IsReported(t *testing.T) {
 	}
 }
 
-// A leader whose machine stalls for as long as its lease must step down.
+// A leader must step down if its machine stalls for the length of its lease, so the election is not a failure.
 func TestJudge_ElectionDuringStall_IsReportedButNotBroken(t *testing.T) {
 	for stall, broken := range map[float64]int{0.3: 1, 0.5: 0} {
-		for _, at := range []int{99, 100} { // the stall is in the last sample before the election, or in the first one after it
+		for _, at := range []int{99, 100} { // the last sample before the election, and the first one after it
 			r := flat()
 			for i := 100; i < len(r.Samples); i++ {
 				r.Samples[i].Servers[2].Term++
@@ -127,11 +127,11 @@ func TestStalls_Take_ReturnsLongestOnce(t *testing.T) {
 	}
 	s.record(now.Add(stallTick))
 	if d := s.take(); d != 0 {
-		t.Errorf("take() without a stall = %v, want 0", d)
+		t.Errorf("second take() = %v, want 0", d)
 	}
 }
 
-// A log that never filled up is not judged, and the report says so.
+// Disk growth is not judged while the log is still filling up. The report mentions this.
 func TestJudge_LogNeverFull_IsReported(t *testing.T) {
 	r := flat()
 	for i := range r.Samples {
@@ -157,7 +157,7 @@ func TestJudge_FailedCallsAndIdleness_AreReported(t *testing.T) {
 	r.Done.Firings = 0
 	r.judge(nil)
 	if len(r.Broken) != 1 || !strings.Contains(r.Broken[0], "too little") {
-		t.Errorf("got broken guarantees %q, want only that too little work was done", r.Broken)
+		t.Errorf("got broken guarantees %q, want only one about too little work", r.Broken)
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience bounds every wait. It is only reached on failure.
+// patience is the timeout for all waits.
 const patience = 60 * time.Second
 
 func TestEmbedded_NodeKilled_JobContinuesAndCanBeMovedToStandby(t *testing.T) {
@@ -101,7 +101,7 @@ func start(t *testing.T, ids ...string) *nodes {
 	return n
 }
 
-// launch starts one process and kills it after the test.
+// launch starts a process, which is killed when the test ends.
 func (n *nodes) launch(t *testing.T, id string, cmd *exec.Cmd) {
 	t.Helper()
 	servers.DieWithParent(cmd)
@@ -156,7 +156,7 @@ func (n *nodes) kill(t *testing.T, id string) {
 	}
 }
 
-// move does the same as `gkctl set NAME group_pattern=GROUP`.
+// move is equivalent to `gkctl set NAME group_pattern=GROUP`.
 func move(t *testing.T, endpoint, name, group string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

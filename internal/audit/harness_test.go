@@ -151,7 +151,7 @@ func writeLines(t testing.TB, name string, lines []string) {
 	}
 }
 
-// fullDisk writes only half of each write while it is full.
+// fullDisk is a disk that writes only half of the data while it is full.
 type fullDisk struct {
 	mu   sync.Mutex
 	full bool

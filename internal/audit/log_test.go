@@ -120,7 +120,7 @@ func TestOpen_SecondServer_IsRefused(t *testing.T) {
 		mustClose(t, second)
 		t.Errorf("Open() of a log that is in use = %v, want an error", err)
 	}
-	// Between fork and exec, a child process has a copy of each open file. That copy must not keep the log locked.
+	// Between fork and exec, a child process has copies of all open files. They must not keep the log locked.
 	found := runtime.GOOS != "linux" // other systems do not have this directory
 	descriptors, _ := os.ReadDir("/proc/self/fd")
 	for _, d := range descriptors {
@@ -192,8 +192,8 @@ func TestClose_DuringWrites_CountsLostRecords(t *testing.T) {
 func TestRotation_KeepsNewestFilesAndChain(t *testing.T) {
 	c := config(t)
 	c.MaxBytes, c.Keep = 5000, 3
-	for range 3 { // the chain must continue across restarts, too
-		for range 4 { // in batches that each fill one file
+	for range 3 { // the chain must also continue across restarts
+		for range 4 { // each batch fills one file
 			makeLog(t, c, 30)
 		}
 	}
@@ -211,7 +211,7 @@ func TestRotation_NameTaken_OverwritesNothing(t *testing.T) {
 	c.Logger = server.logger()
 	taken := rotatedName(c.Path, 1)
 	writeLines(t, taken, []string{"precious"})
-	// The file is moved aside while the log is opened, so that the chain starts at 1.
+	// Move the file aside while opening the log, so that the chain starts at 1.
 	if err := os.Rename(taken, taken+".aside"); err != nil {
 		t.Fatal(err)
 	}
@@ -499,7 +499,7 @@ func TestWrite_SyncsWithinASecondAndReportsFailureOnce(t *testing.T) {
 		start := time.Now()
 		<-syncs
 		if after := time.Since(start); after != syncAfter {
-			t.Errorf("the log synced after %v, want syncAfter", after)
+			t.Errorf("the log synced after %v, want %v", after, syncAfter)
 		}
 		<-time.After(time.Minute / 2)
 		if len(syncs) != 0 {

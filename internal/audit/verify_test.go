@@ -102,7 +102,7 @@ func TestVerify_Anchors(t *testing.T) {
 	if r := mustVerify(t, cfg.Path, third, tenth, twelfth); !r.Intact() || r.Anchor != twelfth.String() {
 		t.Errorf("got breaks %v and anchor %s, want none and the anchor of line 12", r.Breaks, r.Anchor)
 	}
-	wantFindings(t, "another hash", mustVerify(t, cfg.Path, Anchor{10, third.Hash}).Breaks, Finding{Kind: Changed, Seq: 10, Line: 2})
+	wantFindings(t, "a different hash", mustVerify(t, cfg.Path, Anchor{10, third.Hash}).Breaks, Finding{Kind: Changed, Seq: 10, Line: 2})
 
 	writeLines(t, cfg.Path, linesOf(t, cfg.Path)[:2])
 	wantFindings(t, "a truncated log", mustVerify(t, cfg.Path, tenth, twelfth).Breaks, Finding{Kind: Cut, Seq: 12, Line: 2})
@@ -152,7 +152,7 @@ func TestVerify_AnyFlippedByte_IsDetected(t *testing.T) {
 		line := 1 + bytes.Count(data[:at], []byte("\n"))
 		r := verifyText(t, changed)
 		if r.Intact() || r.Breaks[0].Line != line {
-			t.Fatalf("byte %d, in line %d, was changed from %q to %q, and the change was not detected there; breaks: %v", at, line, data[at], changed[at], r.Breaks)
+			t.Fatalf("byte %d changed from %q to %q: got breaks %v, want one in line %d", at, data[at], changed[at], r.Breaks, line)
 		}
 	})
 }
@@ -237,7 +237,7 @@ func checkGarbage(t interface{ Fatal(args ...any) }, one, two []byte) {
 	}
 }
 
-// Like FuzzVerify, but with correct checksums and with line numbers at the limits.
+// This test is like FuzzVerify, but with correct checksums and with line numbers at the limits.
 func TestVerify_AnyLineNumbers_AreCounted(t *testing.T) {
 	aLine := rapid.Custom(func(t *rapid.T) string {
 		if rapid.IntRange(0, 5).Draw(t, "garbage") == 0 {

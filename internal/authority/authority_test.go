@@ -58,7 +58,7 @@ func TestIssue_EachUse_IsValidOnlyForThatUse(t *testing.T) {
 		{"client as a server", client, a, "", x509.ExtKeyUsageServerAuth, false},
 	} {
 		if err := verify(issue(t, a, c.leaf), c.root, c.host, c.use); (err == nil) != c.ok {
-			t.Errorf("verify() of %s = %v", c.name, err)
+			t.Errorf("verify() of %s = %v, want valid = %t", c.name, err, c.ok)
 		}
 	}
 }
@@ -68,10 +68,10 @@ func TestIssue_Certificate_HasExpectedFields(t *testing.T) {
 	uri := &url.URL{Scheme: "spiffe", Host: "example.com", Path: "/orders"}
 	c := issue(t, a, Leaf{Name: "orders", URIs: []*url.URL{uri}, Client: true, Lifetime: 48 * time.Hour})
 	if !c.NotAfter.Equal(a.Cert.NotAfter) {
-		t.Errorf("the certificate expires at %s, want %s, when its authority expires", c.NotAfter, a.Cert.NotAfter)
+		t.Errorf("NotAfter = %s, want the authority's %s", c.NotAfter, a.Cert.NotAfter)
 	}
 	if early := time.Since(c.NotBefore); early < backdate {
-		t.Errorf("the certificate became valid %s ago, want at least %s", early, backdate)
+		t.Errorf("NotBefore is %s ago, want at least %s", early, backdate)
 	}
 	if c.SerialNumber.Sign() <= 0 || c.SerialNumber.BitLen() > 128 || c.SerialNumber.Cmp(a.Cert.SerialNumber) == 0 {
 		t.Errorf("got serial number %x, want a positive one of at most 128 bits, different from the authority's", c.SerialNumber)
@@ -80,7 +80,7 @@ func TestIssue_Certificate_HasExpectedFields(t *testing.T) {
 		t.Errorf("got CA %t, URIs %v, subject %s; want no CA, one URI and the name", c.IsCA, c.URIs, c.Subject)
 	}
 	if c := a.Cert; !c.IsCA || c.MaxPathLen != 0 || !c.MaxPathLenZero || len(c.ExtKeyUsage) != 0 {
-		t.Errorf("the authority has CA %t, path length %d and uses %v; want true, 0 and none", c.IsCA, c.MaxPathLen, c.ExtKeyUsage)
+		t.Errorf("got authority with CA %t, path length %d, uses %v; want true, 0 and none", c.IsCA, c.MaxPathLen, c.ExtKeyUsage)
 	}
 	long := strings.Repeat("a", 63) + ".example.com"
 	if err := verify(issue(t, a, Leaf{Name: long, Hosts: []string{long}, Server: true, Lifetime: time.Hour}), a, long, x509.ExtKeyUsageServerAuth); err != nil {
@@ -94,7 +94,7 @@ func TestIssue_ExpiredAuthority_Fails(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := a.Issue(Leaf{Name: "x", Client: true, Lifetime: time.Hour}, time.Now()); err == nil || !strings.Contains(err.Error(), "expired at") {
-		t.Errorf("Issue() = %v, want an error that reports that the authority has expired", err)
+		t.Errorf("Issue() = %v, want an error containing \"expired at\"", err)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestRead_AfterWrite_ReturnsThePair(t *testing.T) {
 		"no PEM certificate": {key, key}, "not in PEM": {a.CertPEM(), nil},
 	} {
 		if _, err := Parse(p[0], p[1]); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
+			t.Errorf("Parse() = %v, want an error containing %q", err, want)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func TestHost_EachForm(t *testing.T) {
 		"GK1.example.com.": "gk1.example.com", "10.0.0.1": "10.0.0.1", "[::1]": "::1", "2001:DB8::1": "2001:db8::1", "gk_1": "gk_1",
 	} {
 		if got, err := Host(in); err != nil || got != want {
-			t.Errorf("Host(%s) = %q, %v", in, got, err)
+			t.Errorf("Host(%q) = %q, %v, want %q", in, got, err, want)
 		}
 	}
 	for _, bad := range []string{

@@ -20,10 +20,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file of the current format")
 
-// secret is the hash of the token in the test state. A summary must not contain it.
+// secret is the hash of the token in the test state.
 const secret = "0123456789abcdef0123456789abcdef"
 
-// state returns a state that contains objects of several kinds.
+// state returns a state with a binding, a token and a definition.
 func state(t *testing.T) *fsm.State {
 	t.Helper()
 	m := fsm.New("5eed.1")
@@ -93,11 +93,11 @@ func TestRead_AfterWrite_ReturnsTheState(t *testing.T) {
 	s := b.Summary()
 	if s.Member != "gk2" || !slices.Equal(s.Members, header().Members) || !s.TakenAt.Equal(header().TakenAt) || s.ClusterName != "gatekeeper" || s.ClusterID != "5eed.1" ||
 		s.Definitions != 1 || s.Bindings != 1 || s.Tokens != 1 || s.Bytes != int64(len(data)) || s.Revision == 0 || s.Entries == 0 || s.Checksum != fmt.Sprintf("%x", sha256.Sum256(data)) {
-		t.Errorf("got summary %+v, want the header and the number of each kind of object", s)
+		t.Errorf("got summary %+v, want the header and one object of each kind", s)
 	}
 }
 
-// Golden files are never rewritten, because they are the output of a release.
+// The golden file was written by a release, so it must not be rewritten when the format changes.
 func TestRead_Format1File_IsReadable(t *testing.T) {
 	path := filepath.Join("testdata", "format1.backup")
 	if *update {

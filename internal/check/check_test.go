@@ -46,7 +46,7 @@ func TestLinearizable(t *testing.T) {
 			s.grant("a", 1)
 			s.advance(2 * time.Second)
 			s.grant("b", 2)
-			s.call(history.Refresh, 1, history.Refreshed) // so it had not expired
+			s.call(history.Refresh, 1, history.Refreshed) // so token 1 had not expired
 			s.wantViolation(Linear, "granted token 2")
 		},
 		"RefreshAfterRelease_IsCaught": func(s *scenario) {
@@ -84,7 +84,7 @@ func TestLinearizable(t *testing.T) {
 			s.grant("c", 2)
 			s.wantNoViolations()
 		},
-		"UnansweredRelease_MayOrMayNotHaveFreedSlot": func(s *scenario) {
+		"UnansweredRelease_MayHaveFreedSlot": func(s *scenario) {
 			s.grant("a", 1)
 			s.begin(history.Request{Kind: history.Release, Token: 1})
 			s.denied("b", "NO_FREE_PERMIT")
@@ -153,7 +153,7 @@ func TestLinearizable(t *testing.T) {
 			s.grant("b", 2)
 			s.wantViolation(Linear, "token 2")
 		},
-		"UnansweredEdit_MayOrMayNotBeInForce": func(s *scenario) {
+		"UnansweredEdit_MayHaveBeenApplied": func(s *scenario) {
 			none := onePermit()
 			none.Permits = 0
 			s.begin(history.Request{Kind: history.Edit, Definition: &none, ExpectedVersion: 10})
@@ -161,7 +161,7 @@ func TestLinearizable(t *testing.T) {
 			s.call(history.Release, 1, history.Released)
 			s.denied("b", "NO_FREE_PERMIT")
 			s.wantNoViolations()
-			s.grant("c", 2) // the definition was in force and was not reverted
+			s.grant("c", 2) // but the denial shows that the edit was applied
 			s.wantViolation(Linear, "token 2")
 		},
 		"TwoEditsOfSameVersion_AreCaught": func(s *scenario) {
@@ -280,8 +280,8 @@ func TestBeliefs_ExceedingPermits_AreCaught(t *testing.T) {
 	s.wantViolation(Exclusive, "b with token 2", "c with token 3")
 }
 
-// A holder whose duration is shortened may state that it now relies on the permit for less time. If it ends its belief
-// without stating so, its permit must not expire before the original deadline.
+// A holder whose duration is shortened may set ReliedUntil to an earlier time. If it only ends its belief, its permit
+// must not expire before the original deadline.
 func TestExpiry_HolderShortensReliance_MayBeEarlier(t *testing.T) {
 	for _, explicit := range []bool{true, false} {
 		s := newScenario(t, onePermit())

@@ -45,7 +45,7 @@ func TestFirings_GrantedTwice_AreCaught(t *testing.T) {
 	s.fire("c", 3)
 	s.wantNoViolations()
 	s.release(history.Request{Token: 3, Failed: true, Failure: "no space"})
-	s.advance(2 * time.Second) // it was not lost, because it had already ended
+	s.advance(2 * time.Second) // does not lose token 3, which has already ended
 	s.fire("d", 4)
 	s.wantViolation(FiringOnce, "token 3", "token 4")
 
@@ -76,7 +76,7 @@ func TestFirings_StartedTooManyTimes_AreCaught(t *testing.T) {
 	s := newScenario(t, def)
 	for token, who := range []string{"a", "b", "c"} {
 		s.fire(who, uint64(token+1))
-		s.release(history.Request{Token: uint64(token + 1), CutShort: token != 1, NotRun: token == 1}) // the second run never began
+		s.release(history.Request{Token: uint64(token + 1), CutShort: token != 1, NotRun: token == 1}) // the second run never started
 	}
 	s.wantNoViolations()
 	s.fire("d", 4)
@@ -102,7 +102,7 @@ func TestTakeOver_DoesNotFreeSlot(t *testing.T) {
 func TestAwait_OutcomeNotReportedByHolder_IsCaught(t *testing.T) {
 	for name, test := range map[string]struct {
 		end  history.Request // the release of token 1
-		good [2]string       // the correct outcome of the awaited firing, and its failure
+		good [2]string       // the correct outcome and failure text
 		bad  [][2]string
 	}{
 		"done":      {history.Request{}, [2]string{"DONE"}, [][2]string{{"FAILED"}, {"CUT_SHORT"}, {"SPENT"}, {"TAKEN_OVER"}, {"CLAIMED"}, {"OPEN"}}},

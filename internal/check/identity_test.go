@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// request returns an acquisition by an identity that acquires more than once.
+// request returns an acquire by who with the given request ID.
 func (s *scenario) request(who, id string) history.Request {
 	r := s.acquire(who)
 	r.RequestID = id
@@ -20,12 +20,12 @@ func (s *scenario) supersede(r history.Request, token, old uint64) {
 	s.begin(r)(history.Response{Result: history.Granted, Token: token, Superseded: old, SafeUntil: s.at + 1010*time.Millisecond})
 }
 
-// fresh records a grant whose response says that nothing was superseded.
+// fresh records a grant that superseded no token.
 func (s *scenario) fresh(r history.Request, token uint64) {
 	s.begin(r)(history.Response{Result: history.Granted, Token: token, Fresh: true, SafeUntil: s.at + 1010*time.Millisecond})
 }
 
-// trust records that the client of the last call believes for a second that it holds the token.
+// trust records that the client of the last call relies on the token for a second.
 func (s *scenario) trust(token uint64) {
 	s.believe(fmt.Sprintf("c%d", s.seq), token, s.at, s.at+time.Second)
 }
@@ -33,7 +33,7 @@ func (s *scenario) trust(token uint64) {
 func TestSupersede_OldAndNewTokenOfOneIdentity_CountAsOnePermit(t *testing.T) {
 	s := newScenario(t, onePermit())
 	s.fresh(s.request("a", "r1"), 1)
-	s.trust(1) // and never learns that it is lost
+	s.trust(1) // the client is never notified of the loss
 	s.supersede(s.request("a", "r2"), 2, 1)
 	s.trust(2)
 	s.call(history.Refresh, 2, history.Refreshed)
@@ -47,8 +47,8 @@ func TestSupersede_OldAndNewTokenOfOneIdentity_CountAsOnePermit(t *testing.T) {
 	s.wantNoViolations()
 }
 
-// While the holder of a superseded token may believe that it still holds the permit, the slot stays taken, even if the
-// new token ends.
+// The slot stays taken while the holder of the superseded token may still rely on it, even after the new token has
+// ended.
 func TestSupersede_NewTokenEnds_SlotStaysTakenUntilOldOneLapses(t *testing.T) {
 	for _, kind := range []history.Kind{history.Release, history.Cancel} {
 		for _, after := range []time.Duration{0, time.Second} {
@@ -75,7 +75,8 @@ func TestSupersede_NewTokenEnds_SlotStaysTakenUntilOldOneLapses(t *testing.T) {
 	}
 }
 
-// The guarantee to the old holder remains in force, whether or not the holder still believes that it holds the permit.
+// The slot stays taken for the old holder even if that holder recorded no belief, unless the new request replaces its
+// token.
 func TestSupersede_OldHolderDoesNotBelieve_SlotIsTakenUnlessReplaced(t *testing.T) {
 	for _, replaces := range []uint64{0, 1} {
 		s := newScenario(t, onePermit())
@@ -93,8 +94,8 @@ func TestSupersede_OldHolderDoesNotBelieve_SlotIsTakenUnlessReplaced(t *testing.
 	}
 }
 
-// The server measures from the grant, and the holder from its request. So the slot may stay taken for a short time
-// after the old holder's belief has ended.
+// The server measures the duration from the grant and the holder from its request, so the slot may stay taken briefly
+// after the old holder's belief ends.
 func TestSupersede_NewTokenEndsAfterOldOneLapsed_SlotMayBrieflyStayTaken(t *testing.T) {
 	for _, replaces := range []uint64{0, 1} {
 		s := newScenario(t, onePermit())
@@ -164,7 +165,7 @@ func TestSupersede_HolderDeniedWithNoFreePermit_IsCaught(t *testing.T) {
 	s.wantViolation(Linear, "NO_FREE_PERMIT")
 }
 
-// A pause stops new grants, but this holder already has a permit.
+// A plain pause only stops new grants, and this holder already has a permit.
 func TestSupersede_WhilePaused_IsAllowed(t *testing.T) {
 	for _, stop := range []bool{false, true} {
 		s := newScenario(t, onePermit())
@@ -208,7 +209,7 @@ func TestUnansweredAcquire_TokenMayBeSuperseded(t *testing.T) {
 	s.call(history.Refresh, 1, history.Lost)
 	s.call(history.Release, 3, history.Released)
 	s.wantNoViolations()
-	s.fresh(s.request("b", "r"), 4) // the holder relies on the first token
+	s.fresh(s.request("b", "r"), 4) // a still relies on token 1
 	s.wantViolation(Linear, "token 4")
 
 	s = newScenario(t, onePermit())
@@ -216,11 +217,11 @@ func TestUnansweredAcquire_TokenMayBeSuperseded(t *testing.T) {
 	s.supersede(s.request("a", "r2"), 2, 1)
 	s.denied("b", "NO_FREE_PERMIT")
 	s.call(history.Release, 2, history.Released)
-	s.fresh(s.request("b", "r"), 3) // no holder relied on the superseded token
+	s.fresh(s.request("b", "r"), 3) // no client relied on token 1
 	s.wantNoViolations()
 }
 
-// The responses do not say whether anything was superseded, as in a history recorded with the client library.
+// In a history recorded with the client library, responses do not report superseded tokens.
 func TestSupersede_Unreported_IsFound(t *testing.T) {
 	s := newScenario(t, onePermit())
 	s.granted(s.request("a", "r1"), 1)
@@ -277,7 +278,7 @@ func TestBeliefs_SameIdentity_CountOnceWithLargestWeight(t *testing.T) {
 	s.wantViolation(Exclusive, "token 1 (weight 2)", "token 3", "token 4")
 }
 
-// Responses to the same identity may overtake each other. A lower token for another identity is a violation.
+// Responses to one identity may arrive out of order, but a lower token for another identity is a violation.
 func TestBeliefs_LowerTokenAfterHigherOne_IsCaughtOnlyForAnotherIdentity(t *testing.T) {
 	s := newScenario(t, onePermit())
 	late := s.begin(s.request("a", "r1"))
@@ -312,7 +313,7 @@ func TestSuccessors_InvalidSupersede_IsCaught(t *testing.T) {
 			s.fresh(r, 1)
 			s.supersede(s.request("a", "r2"), 2, 1)
 		},
-		"by a firing": func(s *scenario) {
+		"successor with a firing": func(s *scenario) {
 			r := s.request("a", "r2")
 			r.Firing = "noon"
 			s.supersede(r, 2, 1)

@@ -70,7 +70,7 @@ func TestShared_TaskWithoutBelief_MayHaveExpired(t *testing.T) {
 	s.wantNoViolations()
 }
 
-// task hands the first task to worker w.
+// task records that the first task was handed to worker w.
 func (s *scenario) task(h history.Handed) {
 	s.at += 10 * time.Millisecond
 	h.Semaphore, h.Identity, h.Job, h.Content = "s", workerSlot("w", h.Token), "j", "a"
@@ -127,9 +127,8 @@ func TestShared_TaskDespiteRestriction_IsCaught(t *testing.T) {
 			func(s *scenario) { s.cordon(history.Uncordon, "w|v") },
 		},
 	} {
-		// Token 2, which came with the task, was granted after token 1 was requested. A violation is certain only if
-		// that request was made while the restriction was in force. Otherwise token 2 may have been granted before or
-		// after the restriction.
+		// Token 2 was granted after token 1 was requested. A violation is certain only if that request was made while
+		// the restriction was in force. Otherwise, token 2 may have been granted before or after the restriction.
 		for _, requested := range []string{"Before", "During", "After"} {
 			t.Run(fmt.Sprint(name, requested), func(t *testing.T) {
 				s := newSharedScenario(t)

@@ -25,7 +25,8 @@ func newScenario(t *testing.T, def history.Definition) *scenario {
 
 func (s *scenario) now() time.Duration { return s.at }
 
-// begin records a call. The returned function records the response. Do not call it if the call gets no response.
+// begin records a call and returns a function that records its response. The call stays unanswered if the function is
+// not called.
 func (s *scenario) begin(r history.Request) func(history.Response) {
 	s.at += 10 * time.Millisecond
 	s.seq++

@@ -30,7 +30,7 @@ func (s *scenario) handed(worker string, index uint32, token uint64) {
 	s.attempt(worker, index, token, 0)
 }
 
-// attempt hands out a task with an attempt number. 0 means that the number is unknown.
+// attempt records that a task was handed out with the given attempt number, or 0 if the number is unknown.
 func (s *scenario) attempt(worker string, index uint32, token uint64, attempt uint32) {
 	s.at += 10 * time.Millisecond
 	history.NewRecorder(worker, s.now, func(e history.Entry) { s.entries = append(s.entries, e) }).Handed(
@@ -140,7 +140,7 @@ func TestWork_RetryOfOtherTasks_HasNoEffect(t *testing.T) {
 	s.handed("w", 0, 2)
 	s.wantViolation(OneResult, "token 2", "ended with token 1")
 
-	s = newWorkScenario(t) // the retry came before the failure
+	s = newWorkScenario(t) // retried before the failure
 	s.handed("w", 0, 1)
 	s.operate(history.RetryTasks)
 	s.end(1, "FAILED", "", history.Recorded)
@@ -176,7 +176,7 @@ func TestWork_Retry_ResetsAttempts(t *testing.T) {
 	killed(s, 1, 2, 3)
 	s.wantViolation(TaskAttempts, "started 3 times")
 
-	s = newWorkScenario(t) // it had not failed before the retry, so its attempts continue
+	s = newWorkScenario(t) // a retry before the task failed does not reset its attempts
 	s.attempt("killed", 0, 1, 1)
 	s.operate(history.RetryTasks)
 	s.attempt("killed", 0, 2, 2)

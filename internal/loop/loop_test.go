@@ -53,7 +53,7 @@ func TestRun_OpenLoop_CallsAreDueAtTheRateRegardlessOfLatency(t *testing.T) {
 			due = append(due, turn.Since.Sub(begin))
 			mu.Unlock()
 			if now := time.Now(); !now.Equal(turn.Since) {
-				t.Errorf("a call that was due at %v started at %v", turn.Since.Sub(begin), now.Sub(begin))
+				t.Errorf("call due at %v started at %v", turn.Since.Sub(begin), now.Sub(begin))
 			}
 			return call(ctx, turn)
 		})
@@ -68,7 +68,7 @@ func TestRun_OpenLoop_CallsAreDueAtTheRateRegardlessOfLatency(t *testing.T) {
 	})
 }
 
-// If the server stalls for a second, every call that was due in that second must show it, not just one.
+// If the server stalls for a second, the stall must show in the latency of every call that was due in that second.
 func TestRun_OpenLoop_StallShowsInAllCallsThatWereDue(t *testing.T) {
 	stalling := func(begin time.Time) loop.Call {
 		return func(ctx context.Context, _ loop.Turn) (int, error) {
@@ -82,7 +82,7 @@ func TestRun_OpenLoop_StallShowsInAllCallsThatWereDue(t *testing.T) {
 		closed := loop.Window{Callers: 1, Length: 4 * time.Second}.Run(t.Context(), stalling(time.Now()))
 		open := loop.Window{Callers: 1, Length: 4 * time.Second, Rate: 100}.Run(t.Context(), stalling(time.Now()))
 		if closed.Latency.P99 > 2*time.Millisecond {
-			t.Errorf("closed loop: got p99 %v, want a short one, because the closed loop hides the stall", closed.Latency.P99)
+			t.Errorf("closed loop: got p99 %v, want at most 2ms, because a closed loop hides the stall", closed.Latency.P99)
 		}
 		if open.Latency.P90 < 500*time.Millisecond || open.Latency.Max != 995*time.Millisecond || open.Calls != 400 || open.Late == 0 || open.Missed != 0 {
 			t.Errorf("open loop: got %+v, want a quarter of the calls delayed", open)
@@ -183,7 +183,7 @@ func TestLatency_IsWithinAThousandth(t *testing.T) {
 func TestLatency_BeyondAnHour_KeepsMaximum(t *testing.T) {
 	recorder := loop.NewRecorder()
 	recorder.Record(0, 3*time.Hour)
-	recorder.Record(1, -time.Second) // a negative latency, as from two different clocks
+	recorder.Record(1, -time.Second) // negative, e.g. measured with two different clocks
 	if got := recorder.Latency(); got.Max != 3*time.Hour || got.P50 != 0 || recorder.Count() != 2 {
 		t.Errorf("got latency %+v of %d calls, want a maximum of 3h, a p50 of 0 and 2 calls", got, recorder.Count())
 	}

@@ -15,7 +15,7 @@ func TestWord_Typos_FindIntendedWord(t *testing.T) {
 		"Permits":      "permits",
 		"duraton":      "duration",
 		"nam":          "name",
-		"nm" + "ae":    "name", // a swap is one edit
+		"nm" + "ae":    "name", // a transposition is one edit
 		"colour":       "",
 		"":             "",
 	} {
@@ -48,7 +48,7 @@ func TestPrefixed_MissingPrefix_FindsID(t *testing.T) {
 	}
 }
 
-// FuzzWord_MatchesFullTable compares Word with the textbook algorithm, which computes every cell for every word.
+// FuzzWord_MatchesFullTable compares Word with the textbook algorithm, which computes the full table for every word.
 func FuzzWord_MatchesFullTable(f *testing.F) {
 	f.Add("nihgtly-exprot", "nightly-export,nightly-report,weekly,nihgtly")
 	f.Add("ab", "ba,a,abc,")
@@ -68,7 +68,7 @@ func FuzzWord_MatchesFullTable(f *testing.F) {
 	})
 }
 
-// textbookDistance computes the distance with the textbook algorithm.
+// textbookDistance returns the optimal string alignment distance between a and b.
 func textbookDistance(a, b string) int {
 	d := make([][]int, len(a)+1)
 	for i := range d {

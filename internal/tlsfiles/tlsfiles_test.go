@@ -67,11 +67,11 @@ func TestCredentials_FilesRenewed_NextHandshakeUsesThem(t *testing.T) {
 	oldCA.Issue(client)
 	second, err := connect(t, creds, oldCA)
 	if err != nil || second.Equal(first) {
-		t.Fatalf("the old certificate was presented after the renewal: %v", err)
+		t.Fatalf("connect() after the renewal: error %v, want no error and the new certificate", err)
 	}
 	write(t, certFiles.Cert, []byte("half writ"))
 	if third, err := connect(t, creds, oldCA); err != nil || !third.Equal(second) {
-		t.Fatalf("connect() while the file is invalid: %v", err)
+		t.Fatalf("connect() with an invalid file: error %v, want no error and the previous certificate", err)
 	}
 
 	write(t, oldCA.File, newCA.CertPEM())

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/loop"
 )
 
-// runWithFault runs a workload for four seconds, and calls fault after one second.
+// runWithFault runs a workload for four seconds and calls fault after one second.
 func (b *bench) runWithFault(name string, fault func()) loop.Result {
 	b.Helper()
 	s, err := kinds(name)[0].Prepare(b.Context(), b.fixture, callers)

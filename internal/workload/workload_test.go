@@ -24,7 +24,7 @@ const (
 	latency = 10 * time.Millisecond // network latency, so that virtual time passes
 )
 
-// bench holds a server in a synctest bubble, with another user's definition, and a fixture.
+// bench is a server in a synctest bubble with a fixture and another user's definition and permit.
 type bench struct {
 	*testing.T
 	server  *gktest.Server
@@ -86,7 +86,7 @@ func (b *bench) definitions() []string {
 	return names
 }
 
-// held returns the semaphores of all permits.
+// held returns the semaphore name of every permit.
 func (b *bench) held() []string {
 	b.Helper()
 	var names []string
@@ -99,7 +99,7 @@ func (b *bench) held() []string {
 	return names
 }
 
-// clearAndCheck clears the fixture, and fails the test unless exactly the other user's objects remain.
+// clearAndCheck clears the fixture and fails the test unless exactly the other user's objects remain.
 func (b *bench) clearAndCheck() (freed int) {
 	b.Helper()
 	freed, err := b.fixture.Clear(b.Context())
@@ -151,7 +151,7 @@ func TestKinds_All_RunAndReleaseEverything(t *testing.T) {
 						t.Error(err)
 					}
 					if remaining, err := b.fixture.Release(t.Context()); remaining != 0 || err != nil {
-						t.Errorf("Release() released %d permits and returned %v, want 0 and nil", remaining, err)
+						t.Errorf("Release() = %d, %v, want 0, nil", remaining, err)
 					}
 					if s.Forget(); len(s.Parts) > 0 && s.Parts[0].Count() != 0 {
 						t.Error("a part kept its measurements after Forget()")
@@ -163,7 +163,6 @@ func TestKinds_All_RunAndReleaseEverything(t *testing.T) {
 	}
 }
 
-// An interrupt at any moment of the run leaves nothing behind.
 func TestClear_AfterInterrupt_LeavesNothing(t *testing.T) {
 	for _, k := range workload.Kinds() {
 		t.Run(k.Name, func(t *testing.T) {
@@ -208,13 +207,13 @@ func TestRelease_RemainingPermits_AreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 		if remaining, err := b.fixture.Release(t.Context()); remaining != 1 || err != nil {
-			t.Errorf("got %d permits, %v; want the one that was not released", remaining, err)
+			t.Errorf("Release() = %d, %v, want 1, nil", remaining, err)
 		}
 		b.clearAndCheck()
 	})
 }
 
-// Other users' objects are not touched, even below the run's prefix.
+// Clear must not touch other users' objects, even under the run's prefix.
 func TestClear_OtherUsersObjectsBelowPrefix_Remain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "acquire")
@@ -227,7 +226,7 @@ func TestClear_OtherUsersObjectsBelowPrefix_Remain(t *testing.T) {
 		if err, ok := errors.AsType[*workload.TakenError](second.CheckUnused(t.Context())); !ok || !strings.HasPrefix(err.Name, "semaphore bench/x/") {
 			t.Errorf("CheckUnused() = %v, want a TakenError", err)
 		}
-		// A concurrent run that passed the same check finds the names taken, and does not delete anything.
+		// A concurrent run that passed the same check must fail to create these names and must not delete anything.
 		if err, ok := errors.AsType[*client.AlreadyExistsError](second.Create(t.Context())); !ok {
 			t.Errorf("Create() = %v, want an AlreadyExistsError", err)
 		}
@@ -238,7 +237,7 @@ func TestClear_OtherUsersObjectsBelowPrefix_Remain(t *testing.T) {
 			t.Error(err)
 		}
 		if remaining := b.definitions(); len(remaining) != 2 || remaining[0] != "bench/x/theirs" || !theirs.Held() {
-			t.Errorf("got remaining definitions %q, want only those of others", remaining)
+			t.Errorf("got remaining definitions %q, want only other users'", remaining)
 		}
 	})
 }

@@ -11,7 +11,7 @@ func TestRole_Includes_MatchesDocs(t *testing.T) {
 		for _, other := range Roles() {
 			want := r == other || r == Admin || other == Viewer && r != Verifier
 			if got := r.Includes(other); got != want {
-				t.Errorf("%v.Includes(%v) = %v", r, other, got)
+				t.Errorf("%v.Includes(%v) = %v, want %v", r, other, got, want)
 			}
 		}
 		if parsed, ok := ParseRole(strings.ToUpper(r.String())); !ok || parsed != r {
@@ -50,7 +50,7 @@ func TestBinding_Validate_ReportsField(t *testing.T) {
 		b.Grants = []Grant{good.Grants[0]}
 		change(&b)
 		if err := b.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("Validate() = %v, want %s", err, want)
+			t.Errorf("Validate() = %v, want an error containing %q", err, want)
 		}
 	}
 }
@@ -69,7 +69,7 @@ func TestBinding_Administers_RequiresPermanentCredential(t *testing.T) {
 		"not an administrator": {Binding{Subjects: []string{"cert:a"}, Grants: []Grant{{Role: Editor}}}, false},
 	} {
 		if got := test.binding.Administers(); got != test.want {
-			t.Errorf("%s: Administers() = %v", name, got)
+			t.Errorf("%s: Administers() = %v, want %v", name, got, test.want)
 		}
 	}
 	if token := (&Token{Expires: now}); !token.Expired(now) || token.Expired(now.Add(-1)) || (&Token{}).Expired(now) {
@@ -89,7 +89,7 @@ func TestSameClaim(t *testing.T) {
 		{"spiffe://corp/a", "spiffe://corp/b", false},
 	} {
 		if got := SameClaim(c.a, c.b); got != c.want {
-			t.Errorf("SameClaim(%s, %s) = %t", c.a, c.b, got)
+			t.Errorf("SameClaim(%s, %s) = %t, want %t", c.a, c.b, got, c.want)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// This test combines every End of a permit with every JobEnd, on the last attempt and on one before it, with and
+// TestSettle_EveryEnd combines every End of a permit with every JobEnd, on the first and the last attempt, with and
 // without RetryFailed.
 func TestSettle_EveryEnd(t *testing.T) {
 	report := work.Report{Result: []byte("r"), Failure: "f"}
@@ -91,7 +91,7 @@ func TestLate_OnlyForTheLatestHolderOfATaskThatHasNotEnded(t *testing.T) {
 			j := &work.Job{State: job}
 			task := &work.Task{State: state, Token: 7}
 			if got := j.Late(task, 7); got != (want && (state == work.Held || job == work.Open)) {
-				t.Errorf("Late() for a task in state %d of a job in state %d = %v", state, job, got)
+				t.Errorf("Late() for a task in state %d of a job in state %d = %v, want %v", state, job, got, !got)
 			}
 			if j.Late(task, 6) {
 				t.Errorf("Late() accepts an old token in state %d", state)
@@ -109,7 +109,7 @@ func TestCompare_SemaphoreThenPriorityThenSubmission(t *testing.T) {
 	slices.Reverse(got)
 	slices.SortFunc(got, (*work.Job).Compare)
 	if !slices.Equal(got, want) {
-		t.Errorf("jobs sorted by Compare() = %+v", got)
+		t.Errorf("jobs sorted by Compare() = %+v, want %+v", got, want)
 	}
 }
 
@@ -148,23 +148,23 @@ func TestLimits_AreExactToTheByte(t *testing.T) {
 		limit            string
 	}{
 		{"within the limits", spec(10), nil, payloads(10, 5), 0, 0, ""},
-		{"a payload that is too large", spec(10), nil, payloads(11), 0, 0, "max_task_bytes"},
-		{"a result that is too large", spec(11), nil, payloads(1), 0, 0, "max_task_bytes"},
-		{"payloads that are too large in total", spec(0), nil, payloads(10, 6), 0, 0, "max_job_bytes"},
-		{"payloads that are too large with earlier ones", spec(0), &work.Job{Payload: 10, Tasks: 1}, payloads(6), 0, 0, "max_job_bytes"},
-		{"the maximum number of tasks", spec(0), &work.Job{Tasks: work.MaxTasks - 1}, payloads(0), 0, 0, ""},
+		{"payload too large", spec(10), nil, payloads(11), 0, 0, "max_task_bytes"},
+		{"result too large", spec(11), nil, payloads(1), 0, 0, "max_task_bytes"},
+		{"total payload too large", spec(0), nil, payloads(10, 6), 0, 0, "max_job_bytes"},
+		{"total payload too large with earlier tasks", spec(0), &work.Job{Payload: 10, Tasks: 1}, payloads(6), 0, 0, "max_job_bytes"},
+		{"maximum number of tasks", spec(0), &work.Job{Tasks: work.MaxTasks - 1}, payloads(0), 0, 0, ""},
 		{"one task too many", spec(0), &work.Job{Tasks: work.MaxTasks}, payloads(0), 0, 0, "the maximum number of tasks per job"},
-		{"the semaphore is full", spec(10), nil, payloads(0), 5000 - perTask, 5000 - perTask, ""},
-		{"the semaphore limit is exceeded by one byte", spec(10), nil, payloads(0), 5001 - perTask, 5001 - perTask, "max_semaphore_work_bytes"},
-		{"the cluster is full", spec(10), nil, payloads(0), 0, 6000 - perTask, ""},
-		{"the cluster limit is exceeded by one byte", spec(10), nil, payloads(0), 0, 6001 - perTask, "max_work_bytes"},
+		{"semaphore full", spec(10), nil, payloads(0), 5000 - perTask, 5000 - perTask, ""},
+		{"semaphore limit exceeded by one byte", spec(10), nil, payloads(0), 5001 - perTask, 5001 - perTask, "max_semaphore_work_bytes"},
+		{"cluster full", spec(10), nil, payloads(0), 0, 6000 - perTask, ""},
+		{"cluster limit exceeded by one byte", spec(10), nil, payloads(0), 0, 6001 - perTask, "max_work_bytes"},
 	} {
 		got := l.Check(tc.spec, tc.job, tc.payloads, tc.semaphore, tc.other)
 		switch {
 		case got == nil && tc.limit != "":
 			t.Errorf("%s: Check() = nil, want an error", tc.name)
 		case got != nil && (got.Limit != tc.limit || got.Needed <= got.Max || !strings.Contains(got.Error(), tc.limit+" is ")):
-			t.Errorf("%s: Check() = %v", tc.name, got)
+			t.Errorf("%s: Check() = %v, want limit %q", tc.name, got, tc.limit)
 		}
 	}
 	if l.Grow(spec(0), 100, 4900, 5900) != nil || l.Grow(spec(0), 101, 4900, 5000) == nil || l.Grow(spec(0), 101, 0, 5900) == nil {
@@ -198,7 +198,7 @@ func TestValidate_ReportsField(t *testing.T) {
 			continue
 		}
 		if bad, ok := errors.AsType[*semaphore.FieldError](err); !ok || bad.Field != field {
-			t.Errorf("%s: Validate() = %v", field, err)
+			t.Errorf("Validate() = %v, want an error for field %s", err, field)
 		}
 	}
 	if err := (*work.Spec)(nil).Validate(); err == nil {

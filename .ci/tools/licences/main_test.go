@@ -26,13 +26,13 @@ IN CONNECTION WITH THE USE OR PERFORMANCE OF THIS SOFTWARE.
 		files map[string]string
 		want  string // the ids, or part of the error
 	}{
-		"one":                    {map[string]string{"LICENSE": isc}, "ISC"},
+		"one licence":            {map[string]string{"LICENSE": isc}, "ISC"},
 		"different file name":    {map[string]string{"COPYING.txt": isc}, "ISC"},
-		"two":                    {map[string]string{"LICENSE": isc, "used/LICENSE.md": string(apache)}, "Apache-2.0 ISC"},
+		"two licences":           {map[string]string{"LICENSE": isc, "used/LICENSE.md": string(apache)}, "Apache-2.0 ISC"},
 		"in an unlinked package": {map[string]string{"LICENSE": isc, "other/LICENSE": "All rights reserved."}, "ISC"},
-		"none":                   {map[string]string{"README": isc}, "no licence file"},
+		"no licence":             {map[string]string{"README": isc}, "no licence file"},
 		"only in a package":      {map[string]string{"used/LICENSE": isc}, "no licence file"},
-		"unknown":                {map[string]string{"LICENSE": "You may use this on Sundays."}, "not a known licence"},
+		"unknown licence":        {map[string]string{"LICENSE": "You may use this on Sundays."}, "not a known licence"},
 		"additional terms":       {map[string]string{"LICENSE": isc + strings.Repeat("It must not be used for profit in any way. ", 40)}, "not a known licence"},
 		"not allowed":            {map[string]string{"LICENSE": agpl}, "AGPL-3.0-only is not allowed"},
 		"not allowed, nested":    {map[string]string{"LICENSE": isc, "used/LICENSE": agpl}, "AGPL-3.0-only is not allowed"},
@@ -59,7 +59,7 @@ IN CONNECTION WITH THE USE OR PERFORMANCE OF THIS SOFTWARE.
 				got = err.Error()
 			}
 			if got != c.want && (err == nil || !strings.Contains(got, c.want)) {
-				t.Errorf("%s, want %s", got, c.want)
+				t.Errorf("licences() = %s, want %s", got, c.want)
 			}
 		})
 	}

@@ -100,7 +100,7 @@ func suite(t *testing.T, db *sql.DB, key string) {
 			return failed
 		})
 		if !errors.Is(err, failed) || len(written("d")) != 0 {
-			t.Errorf("Do = %v, want the error from write; tokens written = %v, want none", err, written("d"))
+			t.Errorf("Do = %v, want the callback's error; tokens written = %v, want none", err, written("d"))
 		}
 	})
 
@@ -123,7 +123,7 @@ func suite(t *testing.T, db *sql.DB, key string) {
 		}
 		for i := 1; i < len(tokens); i++ {
 			if tokens[i] < tokens[i-1] {
-				t.Fatalf("token %d wrote after token %d", tokens[i], tokens[i-1])
+				t.Fatalf("token %d was written after token %d", tokens[i], tokens[i-1])
 			}
 		}
 	})

@@ -29,7 +29,7 @@ func program(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	if len(found) == 0 {
-		t.Skip("PostgreSQL's " + name + " is not installed here")
+		t.Skip("PostgreSQL's " + name + " is not installed")
 	}
 	return slices.Max(found)
 }
@@ -54,7 +54,7 @@ func startPostgreSQL(t *testing.T) *sql.DB {
 		}
 	}
 	command := func(name string, args ...string) *exec.Cmd {
-		cmd := exec.Command(name, args...) //nolint:noctx // it is stopped with the signal that PostgreSQL expects
+		cmd := exec.Command(name, args...) //nolint:noctx // stopped with SIGINT below
 		cmd.Dir, cmd.SysProcAttr, cmd.Stderr = dir, attr, os.Stderr
 		return cmd
 	}

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// fake grants permits while its leader is alive, and resumes a fixed time after the leader is killed.
+// fake is a cluster that stops granting permits for a fixed time when its leader is killed.
 type fake struct {
 	name         string
 	downtime     time.Duration
-	dropRequests bool // whether requests before then get no response at all
+	dropRequests bool // whether requests during the downtime hang instead of failing
 	events       *[]string
 
 	leader      int
@@ -81,17 +81,17 @@ func TestMeasure_AlternatesAndMeasuresTimeToNextGrant(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []Result{
-			{"slow", []float64{1240, 1240}, []float64{1250, 1250}}, // the first request after that time
+			{"slow", []float64{1240, 1240}, []float64{1250, 1250}}, // the first request after the downtime
 			{"quick", []float64{300, 300}, []float64{500, 500}},
 		}
 		for i := range want {
 			if got[i].Name != want[i].Name || !slices.Equal(got[i].First, want[i].First) || !slices.Equal(got[i].Library, want[i].Library) {
-				t.Errorf("%+v, want %+v", got[i], want[i])
+				t.Errorf("got result %+v, want %+v", got[i], want[i])
 			}
 		}
 		turns := []string{"slow killed", "slow restarted", "quick killed", "quick restarted"}
 		if !slices.Equal(events, slices.Concat(turns, turns)) {
-			t.Errorf("got %v, want %v, twice", events, turns)
+			t.Errorf("got events %v, want %v twice", events, turns)
 		}
 		if slow.deadQueried.Load() || quick.deadQueried.Load() {
 			t.Error("the killed server received a request")
@@ -106,7 +106,7 @@ func TestMeasure_ClusterNeverRecovers_FailsWithLastResponse(t *testing.T) {
 		start := time.Now()
 		_, err := Measure(t.Context(), []Contestant{{"dead", dead}}, 3)
 		if err == nil || !strings.Contains(err.Error(), "dead, run 1") || !errors.Is(err, errNoLeader) {
-			t.Errorf("got error %v, want the failed run and the reason", err)
+			t.Errorf("got error %v, want one that names the run and wraps errNoLeader", err)
 		}
 		if took := time.Since(start); took != grantTimeout {
 			t.Errorf("Measure() gave up after %v, want %v", took, grantTimeout)
@@ -116,10 +116,10 @@ func TestMeasure_ClusterNeverRecovers_FailsWithLastResponse(t *testing.T) {
 
 func TestMedian_EvenCount_IsMeanOfMiddleTwo(t *testing.T) {
 	if got := Median([]float64{9, 1, 2, 4}); got != 3 {
-		t.Errorf("%v, want 3", got)
+		t.Errorf("Median() = %v, want 3", got)
 	}
 	if got := Median([]float64{9, 1, 2}); got != 2 {
-		t.Errorf("%v, want 2", got)
+		t.Errorf("Median() = %v, want 2", got)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestPrint_ReportsEachTarget(t *testing.T) {
 	}, []Target{{Name: Default, Limit: 2200}, {Name: Default, Other: "peer"}, {Name: Default, Other: "absent"}, {Name: Fast, Limit: 800}})
 	for _, want := range []string{"(target: at most 2200 ms): met\n", "(target: at most the 1300 ms of peer): MISSED by 700 ms\n"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("the output lacks %q:\n%s", want, &out)
+			t.Errorf("output does not contain %q:\n%s", want, &out)
 		}
 	}
 	if strings.Contains(out.String(), "absent") || strings.Contains(out.String(), Fast) {

@@ -14,9 +14,9 @@ func TestCPUTime_IncludesChildProcesses(t *testing.T) {
 	if err := shell.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) }() // kill what remains of its process group
+	defer func() { _ = syscall.Kill(-shell.Process.Pid, syscall.SIGKILL) }() // kill the rest of the process group
 	pid := shell.Process.Pid
-	for used := time.Duration(0); used < 20*time.Millisecond; { // bounded by the timeout of the test binary
+	for used := time.Duration(0); used < 20*time.Millisecond; { // bounded by the test timeout
 		var err error
 		if used, err = cpuTime([]int{pid}); err != nil {
 			t.Error(err)
@@ -36,6 +36,6 @@ func TestCPUTime_IncludesChildProcesses(t *testing.T) {
 		t.Error("the shell succeeded even though its child was killed")
 	}
 	if _, err := cpuTime([]int{pid}); err == nil {
-		t.Error("cpuTime() of an exited process succeeded, want an error")
+		t.Error("cpuTime() = nil, want an error for an exited process")
 	}
 }

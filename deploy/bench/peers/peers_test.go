@@ -32,7 +32,7 @@ func TestMeasure_EveryVariant_GetsWindowInEachRound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(got) != 5 { // one variant is measured with a single caller only
+		if len(got) != 5 { // few is not measured with 2 callers
 			t.Fatalf("got %d cells, want 5", len(got))
 		}
 		for i, want := range []float64{10, 2, 1000, 20, 4} {
@@ -42,7 +42,7 @@ func TestMeasure_EveryVariant_GetsWindowInEachRound(t *testing.T) {
 		}
 		turns := slices.Compact(order)
 		if want := []string{"quick", "slow", "few", "slow", "few", "quick", "few", "quick", "slow"}; !slices.Equal(turns[:len(want)], want) {
-			t.Errorf("got order %v, want %v at the start", turns, want)
+			t.Errorf("got order %v, want it to start with %v", turns, want)
 		}
 	})
 }
@@ -56,10 +56,10 @@ func TestMeasure_FailedOperation_FailsRunAndNamesVariant(t *testing.T) {
 			return func(context.Context, int) (int, error) { return 0, refused }, func() { closed = true }, nil
 		}}})
 	if !errors.Is(err, refused) || !strings.Contains(err.Error(), "denials, peer, 3 servers: asking, 2 callers") {
-		t.Errorf("got error %v, want the refusal and the name of the variant", err)
+		t.Errorf("got error %v, want one that wraps the refusal and names the variant", err)
 	}
 	if !closed {
-		t.Error("the variant was opened but not closed")
+		t.Error("variant was not closed")
 	}
 }
 
@@ -151,7 +151,7 @@ func TestRatios_TLS_IsComparedOnlyWithPlaintext(t *testing.T) {
 	}
 	verdicts := slices.DeleteFunc(judge(all, ratios(all)), func(v verdict) bool { return !strings.Contains(v.What, "TLS") })
 	if len(verdicts) != 1 || !verdicts[0].Met || verdicts[0].AtLeast != 0.75 || verdicts[0].Reached != 0.8 {
-		t.Errorf("got verdicts %+v, want 0.8 to meet 0.75", verdicts)
+		t.Errorf("got verdicts %+v, want 0.8 to meet the target of 0.75", verdicts)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestRatios_CompareCPUTimePerOperation(t *testing.T) {
 	(&report{Plan: &plan{Callers: []int{64}}, Cells: all, Ratios: got}).print(&out)
 	for _, want := range []string{"20 (90 + 10 µs)\n", "10 (70 + 50 µs)\n", "2.00 (1.00–3.00), by CPU 2.00 (0.50–3.00)\n"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("the output lacks %q:\n%s", want, &out)
+			t.Errorf("output does not contain %q:\n%s", want, &out)
 		}
 	}
 }
@@ -181,14 +181,14 @@ func TestJudge_EachLogStore_HasSeparateTarget(t *testing.T) {
 	all := cells(t, pairs, 64, map[string][]float64{"bolt 3": {19}, "wal 3": {19}, "bolt 1": {1}, "etcd 3": {10}})
 	got := judge(all, ratios(all))
 	if len(got) != 2 || got[0].Met || got[0].AtLeast != 2.2 || !got[1].Met || got[1].AtLeast != 1.8 || got[0].Reached != 1.9 {
-		t.Errorf("got verdicts %+v, want 1.9 to miss 2.2 and to meet 1.8", got)
+		t.Errorf("got verdicts %+v, want 1.9 to miss the target of 2.2 and meet the target of 1.8", got)
 	}
 	r := &report{Plan: &plan{Callers: []int{64}}, Cells: all, Ratios: ratios(all), Targets: got}
 	var out bytes.Buffer
 	r.print(&out)
 	for _, want := range []string{"MISSED by 0.3\n", "  met\n", "1 of 2 targets met."} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("the output lacks %q:\n%s", want, &out)
+			t.Errorf("output does not contain %q:\n%s", want, &out)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 
 var bin string
 
-// TestMain is also the main function of the hosts, which run as instances of this program.
+// TestMain is also the main function of the hosts, which are instances of the test binary.
 func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, Part, Host)) }
 
 func TestDemo_Short_PrintsTableWithoutOverlaps(t *testing.T) {
@@ -44,7 +44,7 @@ func TestHost_SuspendedBeyondItsDeadline_StopsBelieving(t *testing.T) {
 	}
 }
 
-// The tally must detect a host that relies on its permit beyond the deadline.
+// The tally must detect a host that relies on its permit after the deadline.
 func TestHost_BelievesBeyondItsDeadline_IsDetected(t *testing.T) {
 	found := suspendHolder(t, true)
 	if len(found) == 0 {
@@ -62,7 +62,8 @@ const (
 )
 
 // suspendHolder suspends a host while it holds a permit, waits until another host is granted the same permit, and
-// resumes the first host. believeLonger makes the first host faulty. It returns the overlaps between their beliefs.
+// resumes the first host. If believeLonger is set, the first host ignores its deadline. suspendHolder returns the
+// violations found by the tally.
 func suspendHolder(t *testing.T, believeLonger bool) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -93,7 +94,7 @@ func suspendHolder(t *testing.T, believeLonger bool) []string {
 	if err := first.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	await(ctx, t, first, "the end of the first host's belief", func(r stage.Record) bool { return r.Event == stage.Ended && r.Token == held.Token })
+	await(ctx, t, first, "the first host to stop relying on its permit", func(r stage.Record) bool { return r.Event == stage.Ended && r.Token == held.Token })
 	first.Kill()
 	second.Kill()
 	return count(s.Lives(), map[string]uint32{frequentJob: 1, poolName: 4}, 0).violations
@@ -101,7 +102,7 @@ func suspendHolder(t *testing.T, believeLonger bool) []string {
 
 const poolName = "pool/" + group
 
-// oneServer starts a server with two definitions for the group, whose permits have a short duration.
+// oneServer starts a server with the group's two definitions, both with a short duration.
 func oneServer(ctx context.Context, t *testing.T) *servers.Cluster {
 	t.Helper()
 	cluster, err := servers.Start(ctx, servers.Options{Binary: filepath.Join(bin, "gatekeeperd"), Dir: t.TempDir()})
@@ -122,7 +123,7 @@ func oneServer(ctx context.Context, t *testing.T) *servers.Cluster {
 	return cluster
 }
 
-// await waits for a matching record from the host, and returns it.
+// await waits for a matching record from p and returns it.
 func await(ctx context.Context, t *testing.T, p *stage.Process, what string, match func(stage.Record) bool) stage.Record {
 	t.Helper()
 	r, err := p.Await(ctx, what, match)

@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/samples"
 )
 
-// monday starts a week, within which the cron expressions for every weekday are due.
+// monday is when the schedules start. Jobs that run only on weekdays are due on that day.
 var monday = time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 
 func TestFirings_RealSchedule_AreSortedAndDistinct(t *testing.T) {
@@ -31,7 +31,7 @@ func TestFirings_RealSchedule_AreSortedAndDistinct(t *testing.T) {
 			t.Fatalf("firing %s at %v is listed after %v", f.job.Name, f.due, all[i-1].due)
 		}
 		if !f.due.After(monday) || !f.due.Before(monday.AddDate(0, 0, 1)) {
-			t.Errorf("firing %s at %v is not on that day", f.job.Name, f.due)
+			t.Errorf("firing %s at %v is not on the first day", f.job.Name, f.due)
 		}
 		if seen[key{f.job.Name, f.due}] {
 			t.Errorf("%s is due twice at %v", f.job.Name, f.due)
@@ -54,7 +54,7 @@ func TestFirings_Interval_IsDueOncePerInterval(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(all) < 19 || len(all) > 20 {
-		t.Fatalf("got %d firings in ten hours with an interval of thirty minutes, want 19 or 20", len(all))
+		t.Fatalf("got %d firings in 10h with an interval of 30m, want 19 or 20", len(all))
 	}
 	for i := 1; i < len(all); i++ {
 		if got := all[i].due.Sub(all[i-1].due); got != 30*time.Minute {

@@ -10,8 +10,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// script builds evidence for two jobs, one of each kind, that are due every 5 s: the records of two applications, and
-// those of the store and the servers. Times are in seconds on both clocks.
+// script builds the evidence for two jobs, one of each kind, that are due every 5 s. It contains the records of two
+// applications, the store, and the servers. Times are in seconds on both clocks.
 type script struct {
 	a, b   *life
 	writes []write
@@ -39,7 +39,7 @@ func (l *life) begins(f firing, token uint64, from float64) {
 	l.write(f, token, from, stage.Began, stage.Record{})
 }
 
-// loses records a run that loses its permit at one time and stops at another.
+// loses records a run that loses its permit at second lost and returns at second stops.
 func (l *life) loses(f firing, token uint64, from, lost, stops float64) {
 	l.begins(f, token, from)
 	l.write(f, token, lost, stage.Ended, stage.Record{Until: at(lost), Lost: true})
@@ -47,7 +47,7 @@ func (l *life) loses(f firing, token uint64, from, lost, stops float64) {
 	l.write(f, token, stops, finished, stage.Record{Lost: true, Text: "expired"})
 }
 
-// fails records a run that returns an error, either because it had to stop or for another reason.
+// fails records a run that returns an error. stopped reports whether the run had to stop.
 func (l *life) fails(f firing, token uint64, from, until float64, stopped bool) {
 	l.begins(f, token, from)
 	l.write(f, token, until, returned, stage.Record{Text: "the store is full"})
@@ -91,7 +91,7 @@ func (s *script) evidence() *evidence {
 	}
 }
 
-// wantViolation checks for exactly one violation with the given text, or for none if the text is empty.
+// wantViolation expects exactly one violation that contains text, or none if text is empty.
 func wantViolation(t *testing.T, violations []string, text string) {
 	t.Helper()
 	switch {
@@ -109,15 +109,15 @@ func TestTwice_OnlyAFreeFiringThatWasCutShort_MayRunAgain(t *testing.T) {
 		again      int
 		violations string
 	}{
-		{"EachRunOnce", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6); s.b.runs(due("free", 10), 2, 10, 11) }, 0, ""},
-		{"RunAgainAfterDone", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6); s.b.runs(due("free", 5), 2, 7, 8) }, 0, "run twice"},
-		{"FreeAfterADeath", func(s *script) {
+		{"RanOnce", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6); s.b.runs(due("free", 10), 2, 10, 11) }, 0, ""},
+		{"RerunAfterDone", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6); s.b.runs(due("free", 5), 2, 7, 8) }, 0, "run twice"},
+		{"FreeRerunAfterKill", func(s *script) {
 			s.a.begins(due("free", 5), 1, 5)
 			s.a.Killed = at(6)
 			s.b.runs(due("free", 5), 2, 9, 10)
 		}, 1, ""},
-		{"FreeAfterALoss", func(s *script) { s.a.loses(due("free", 5), 1, 5, 6, 6); s.b.runs(due("free", 5), 2, 9, 10) }, 1, ""},
-		{"SpentAfterADeath", func(s *script) {
+		{"FreeRerunAfterLoss", func(s *script) { s.a.loses(due("free", 5), 1, 5, 6, 6); s.b.runs(due("free", 5), 2, 9, 10) }, 1, ""},
+		{"SpentRerunAfterKill", func(s *script) {
 			s.a.begins(due("spent", 5), 1, 5)
 			s.a.Killed = at(6)
 			s.b.runs(due("spent", 5), 2, 9, 10)
@@ -134,7 +134,7 @@ func TestTwice_OnlyAFreeFiringThatWasCutShort_MayRunAgain(t *testing.T) {
 			again, violations := s.evidence().twice()
 			wantViolation(t, violations, test.violations)
 			if again != test.again {
-				t.Errorf("got %d firings that ran again, want %d", again, test.again)
+				t.Errorf("got %d reruns, want %d", again, test.again)
 			}
 		})
 	}
@@ -218,8 +218,8 @@ func TestUnclaimed_EachFiringNeedsAReason(t *testing.T) {
 		{"NoLeader", func(s *script) { s.gap = span{at(4), at(7)} }, noLeader, ""},
 		{"StillWaiting", func(*script) {}, previousLost, ""},
 		{"Suspended", func(s *script) { s.a.suspended = span{at(4), at(8)}; s.b.Killed = at(1) }, disrupted, ""},
-		{"WithoutAReason", func(s *script) { s.a.write(due("free", 5), 0, 4, skipped, stage.Record{Text: "FIRING_DONE"}) }, "", "a was able to run it"},
-		{"WithoutAReason_WrongClock", func(s *script) {
+		{"NoReason", func(s *script) { s.a.write(due("free", 5), 0, 4, skipped, stage.Record{Text: "FIRING_DONE"}) }, "", "a was able to run it"},
+		{"NoReason_SkewedClock", func(s *script) {
 			s.a.clock = -2 * time.Second
 			s.a.write(due("free", 5), 0, 6, skipped, stage.Record{Text: "FIRING_DONE"})
 		}, "", "a was able to run it"},
@@ -248,11 +248,11 @@ func TestAudit_ServersAndApplications_MustAgree(t *testing.T) {
 	}{
 		{"Done", func(s *script) { s.a.runs(f, 1, 5, 6); s.recordClaim(f, 1, "a", done) }, 0, ""},
 		{"Spent", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.recordClaim(f, 1, "a", spent) }, 0, ""},
-		{"DiedBeforeRecording", func(s *script) { s.a.Killed = at(6); s.recordClaim(f, 1, "a", spent) }, 1, ""},
+		{"KilledBeforeRecording", func(s *script) { s.a.Killed = at(6); s.recordClaim(f, 1, "a", spent) }, 1, ""},
 		{"SuspendedBeforeRecording", func(s *script) { s.a.suspended = span{at(4), at(8)}; s.recordClaim(f, 1, "a", spent) }, 1, ""},
 		{"SuspendedAndDone", func(s *script) { s.a.suspended = span{at(4), at(8)}; s.recordClaim(f, 1, "a", done) }, 0, "no record of that"},
-		{"UnknownToApplications", func(s *script) { s.recordClaim(f, 1, "a", done) }, 0, "no record of that"},
-		{"UnknownToServers", func(s *script) { s.a.runs(f, 1, 5, 6) }, 0, "servers have no record of it"},
+		{"MissingInApplications", func(s *script) { s.recordClaim(f, 1, "a", done) }, 0, "no record of that"},
+		{"MissingOnServers", func(s *script) { s.a.runs(f, 1, 5, 6) }, 0, "servers have no record of it"},
 		{"OtherToken", func(s *script) { s.a.runs(f, 2, 5, 6); s.recordClaim(f, 1, "b", done) }, 0, "recorded token 1"},
 		{"DoneRecordedAsSpent", func(s *script) { s.a.runs(f, 1, 5, 6); s.recordClaim(f, 1, "a", spent) }, 0, "recorded a loss"},
 		{"Failed", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.recordClaim(f, 1, "a", failed) }, 0, ""},
@@ -260,7 +260,7 @@ func TestAudit_ServersAndApplications_MustAgree(t *testing.T) {
 		{"DoneRecordedAsFailed", func(s *script) { s.a.runs(f, 1, 5, 6); s.recordClaim(f, 1, "a", failed) }, 0, "recorded a failure"},
 		{"CutShort", func(s *script) { s.a.fails(f, 1, 5, 6, true); s.recordClaim(f, 1, "a", cutShort) }, 0, ""},
 		{"DoneRecordedAsCutShort", func(s *script) { s.a.runs(f, 1, 5, 6); s.recordClaim(f, 1, "a", cutShort) }, 0, "cut short"},
-		{"DeadRecordedAsDone", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.recordClaim(f, 1, "a", done) }, 0, "recorded it as done"},
+		{"KilledRecordedAsDone", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.recordClaim(f, 1, "a", done) }, 0, "recorded it as done"},
 		{"StillClaimed", func(s *script) {
 			s.a.runs(f, 1, 5, 6)
 			s.recordClaim(f, 1, "a", gatekeeperv1.FiringState_FIRING_STATE_CLAIMED)
@@ -284,17 +284,17 @@ func reportOf(e *evidence, f *faults) *stage.Report {
 	return r
 }
 
-// wantWrites checks the last column, about writes, of the suspended application's first job. That application's table
-// is the last one.
+// wantWrites checks the writes of the suspended application's first job: the last column in the first row of the last
+// table.
 func wantWrites(t *testing.T, r *stage.Report, want string) {
 	t.Helper()
 	lines := r.Tables[len(r.Tables)-1].Lines
 	if got := lines[1][len(lines[1])-1]; got != want {
-		t.Errorf("%q, want %q", got, want)
+		t.Errorf("got writes %q, want %q", got, want)
 	}
 }
 
-// The report is of a complete scenario with all faults: application a is killed, and b is suspended.
+// The scenario contains all faults: application a is killed, and b is suspended.
 func TestReport_FaultsWithoutEffect_AreViolations(t *testing.T) {
 	setup := func() (*script, *faults) {
 		s := newScript()
@@ -319,7 +319,7 @@ func TestReport_FaultsWithoutEffect_AreViolations(t *testing.T) {
 	}
 	s, f := setup()
 	e := s.evidence()
-	// c is a third application. To keep the test short, its records are stored in a's account.
+	// c is a third application. To keep the test short, setup adds its records to those of a.
 	e.history = newHistory([]*life{cut(s.a, 5, false), s.b, cut(s.a, 5, true)})
 	r := reportOf(e, f)
 	wantViolation(t, r.Violations, "")
@@ -328,7 +328,7 @@ func TestReport_FaultsWithoutEffect_AreViolations(t *testing.T) {
 		"writes": "2 accepted, 1 refused",
 	} {
 		if !slices.ContainsFunc(r.Rows, func(row stage.Row) bool { return row.Name == name && strings.HasPrefix(row.Text, want) }) {
-			t.Errorf("no row %q with %q in %v", name, want, r.Rows)
+			t.Errorf("report has no row %q that starts with %q: %v", name, want, r.Rows)
 		}
 	}
 	if len(r.Tables[0].Lines) != 1+2 || len(r.Tables[1].Lines) != 1+1 {
@@ -367,7 +367,7 @@ func TestReportSuspended_LateWriteBeforeTheNextHolderWrites_IsCorrectAndShown(t 
 	_, suspended, _ := e.successions()
 	r := &stage.Report{}
 	e.suspended(r, suspendedApp{when: s.a.suspended}, suspended, nil)
-	wantViolation(t, r.Violations, "was not refused") // the suspendedApp has no caught write
+	wantViolation(t, r.Violations, "was not refused") // no write was refused
 	wantWrites(t, r, "write 3 accepted: it arrived before the first write with token 2")
 }
 
@@ -383,7 +383,7 @@ func TestAudit_JobOrderedToStop_IsCutShort(t *testing.T) {
 	wantViolation(t, violations, "")
 }
 
-// cut returns a copy of a life, either with only the records about a token or with all others.
+// cut returns a copy of a life with only the records about a token, or with all others if only is false.
 func cut(l *life, token uint64, only bool) *life {
 	part := *l
 	part.Records = slices.DeleteFunc(slices.Clone(l.Records), func(r stage.Record) bool { return (r.Token == token) != only })

@@ -15,7 +15,7 @@ import (
 
 var bin string
 
-// TestMain is also the main function of the applications, which run as instances of this program.
+// TestMain is also the main function of the applications, which are instances of the test binary.
 func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, Part, App)) }
 
 func TestDemo_Short_ReportsNoViolations(t *testing.T) {

@@ -20,10 +20,10 @@ func TestSampleJobs_FiftyRealJobs_AreDueEveryFewSecondsAndRunBriefly(t *testing.
 		names[j.Name] = true
 		kinds[j.Cron != ""]++
 		if j.Name != originals[i].Name || originals[i].Cluster != group {
-			t.Errorf("job %s was made from the wrong job: %+v", j.Name, originals[i])
+			t.Errorf("job %s was derived from the wrong job: %+v", j.Name, originals[i])
 		}
 		if j.Period < 5*time.Second || j.Period > 10*time.Second || j.Steps < 2 || time.Duration(j.Steps)*stepTime > j.Period/3+stepTime {
-			t.Errorf("job %s is due every %v and makes %d writes, want 5 s to 10 s and writes for a third of that", j.Name, j.Period, j.Steps)
+			t.Errorf("job %s is due every %v and makes %d writes, want a period from 5 s to 10 s, and writes for a third of it", j.Name, j.Period, j.Steps)
 		}
 	}
 	if len(names) != 50 || kinds[true] < 10 || kinds[false] < 10 {
@@ -39,7 +39,7 @@ func TestSampleJobs_BadCount_IsAnError(t *testing.T) {
 	}
 }
 
-// The due times that the report expects agree with the cron schedule.
+// The due times that the report expects match the cron schedule.
 func TestDue_CronLine_MatchesItsSchedule(t *testing.T) {
 	jobs, _, err := sampleJobs(50)
 	if err != nil {
@@ -58,11 +58,11 @@ func TestDue_CronLine_MatchesItsSchedule(t *testing.T) {
 		next := from
 		for _, at := range j.due(from, until) {
 			if next = schedule.Next(next); !next.Equal(at) {
-				t.Fatalf("%s (%s): due() = %v, want %v as in the cron schedule", j.Name, j.Cron, at, next)
+				t.Fatalf("%s (%s): got due time %v, want %v", j.Name, j.Cron, at, next)
 			}
 		}
 		if next.Before(until.Add(-2 * j.Period)) {
-			t.Errorf("%s: the last due time is %v, which is too early", j.Name, next)
+			t.Errorf("%s: got last due time %v, want one near the end of the window", j.Name, next)
 		}
 	}
 }

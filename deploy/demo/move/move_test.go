@@ -15,7 +15,7 @@ import (
 
 var bin string
 
-// TestMain is also the main function of the zones, which run as instances of this program.
+// TestMain is also the main function of the zones, which are instances of the test binary.
 func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, Part, Zone)) }
 
 func TestDemo_LeaderKilledDuringMove_ReportsNoViolations(t *testing.T) {
@@ -51,7 +51,7 @@ func TestDemo_LeaderKilledDuringMove_ReportsNoViolations(t *testing.T) {
 		}
 	}
 	if started != 2 {
-		t.Errorf("%s", text)
+		t.Errorf("got %d legs with 40 new holders, want 2:\n%s", started, text)
 	}
 }
 
@@ -67,11 +67,11 @@ func TestJudge_OverlapAndLoss_AreViolations(t *testing.T) {
 		old, other []stage.Record
 		violations string
 	}{
-		"handed over":   {[]stage.Record{granted(1, 1), ended(5, 1, false)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, ""},
-		"both believed": {[]stage.Record{granted(1, 1), ended(5, 1, false)}, []stage.Record{granted(4, 2), ended(7, 2, false)}, "overlap: "},
-		"lost":          {[]stage.Record{granted(1, 1), ended(5, 1, true)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "was lost by"},
-		"never ended":   {[]stage.Record{granted(1, 1)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "no record of how the belief"},
-		"lower token":   {[]stage.Record{granted(1, 3), ended(5, 3, false)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "falling token"},
+		"handed over": {[]stage.Record{granted(1, 1), ended(5, 1, false)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, ""},
+		"overlap":     {[]stage.Record{granted(1, 1), ended(5, 1, false)}, []stage.Record{granted(4, 2), ended(7, 2, false)}, "overlap: "},
+		"lost":        {[]stage.Record{granted(1, 1), ended(5, 1, true)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "was lost by"},
+		"missing end": {[]stage.Record{granted(1, 1)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "no record of how the belief"},
+		"lower token": {[]stage.Record{granted(1, 3), ended(5, 3, false)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "falling token"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &Scenario{drain: time.Second, legs: []*leg{{}}}

@@ -10,8 +10,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// attempt returns a worker's records of an attempt at a task. The grant is at second from, and the given events are at
-// second until.
+// attempt returns a worker's records of an attempt at a task. The grant happens at second from, and the given events
+// happen at second until.
 func attempt(token uint64, from, until time.Duration, result string, events ...stage.Event) (records []stage.Record) {
 	records = append(records, stage.Record{Event: stage.Granted, Semaphore: "tasks", Job: "j", Token: token, At: from * time.Second})
 	for _, e := range events {
@@ -28,7 +28,7 @@ func got(token uint64, result string) stage.Record {
 	return stage.Record{Event: returned, Job: "j", Token: token, Text: result}
 }
 
-// Each kind of violation is detected and reported.
+// Every kind of violation is reported.
 func TestJudge_Violation_IsReported(t *testing.T) {
 	whole := []stage.Event{worked, stage.Ended, recorded}
 	for name, c := range map[string]struct {
@@ -43,16 +43,16 @@ func TestJudge_Violation_IsReported(t *testing.T) {
 		"taken over":            {one: attempt(1, 1, 2, ""), oneKilled: 2, other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2},
 		"recorded, then killed": {one: attempt(1, 1, 2, "7", worked, stage.Ended), oneKilled: 2, got: []stage.Record{got(1, "7")}, stored: 1},
 		"no result":             {one: attempt(1, 1, 2, "7", whole...), stored: 1, violations: "has no result"},
-		"wrong":                 {one: attempt(1, 1, 2, "8", whole...), got: []stage.Record{got(1, "8")}, stored: 1, violations: "is wrong"},
+		"wrong result":          {one: attempt(1, 1, 2, "8", whole...), got: []stage.Record{got(1, "8")}, stored: 1, violations: "is wrong"},
 		"two results":           {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7"), got(2, "7")}, stored: 1, violations: "and also returned"},
-		"recorded differently":  {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7")}, stored: 2, violations: "but the servers have"},
-		"another result":        {one: attempt(1, 1, 2, "6", whole...), got: []stage.Record{got(1, "7")}, stored: 1, violations: `returned "6"`},
+		"different token":       {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7")}, stored: 2, violations: "but the servers have"},
+		"different result":      {one: attempt(1, 1, 2, "6", whole...), got: []stage.Record{got(1, "7")}, stored: 1, violations: `returned "6"`},
 		"unknown token":         {got: []stage.Record{got(1, "7")}, stored: 1, violations: "which no worker ever held"},
 		"recorded for both":     {one: attempt(1, 1, 2, "7", whole...), other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, violations: "was also recorded for one"},
-		"no confirmation":       {one: attempt(1, 1, 2, "7", worked, stage.Ended), got: []stage.Record{got(1, "7")}, stored: 1, violations: "got no confirmation"},
+		"not confirmed":         {one: attempt(1, 1, 2, "7", worked, stage.Ended), got: []stage.Record{got(1, "7")}, stored: 1, violations: "got no confirmation"},
 		"executed again":        {one: attempt(1, 1, 2, "", stage.Ended), other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, violations: "handed out again"},
-		"under two permits":     {one: attempt(1, 1, 4, "", stage.Ended), other: attempt(2, 3, 5, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, violations: "overlap: task 0 of job j"},
-		"more than the permits": {one: attempt(1, 1, 4, "", stage.Ended), other: attempt(2, 3, 5, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, violations: "overlap: tasks"},
+		"two permits for task":  {one: attempt(1, 1, 4, "", stage.Ended), other: attempt(2, 3, 5, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, violations: "overlap: task 0 of job j"},
+		"too many holders":      {one: attempt(1, 1, 4, "", stage.Ended), other: attempt(2, 3, 5, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, violations: "overlap: tasks"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := evidence{
@@ -77,8 +77,8 @@ func TestJudge_Violation_IsReported(t *testing.T) {
 	}
 }
 
-// A worker may lose a task, get it again and finish it, and then be killed. Only the tasks that it held when it was
-// killed must be taken over by other workers.
+// Other workers must take over only the tasks that a worker held when it was killed. A task that the worker lost but
+// finished on a later attempt is not taken over.
 func TestTakeovers_WorkerKilled_OthersGetItsUnfinishedTasks(t *testing.T) {
 	whole := []stage.Event{worked, stage.Ended, recorded}
 	lost := attempt(1, 1, 2, "", stage.Ended)
@@ -87,15 +87,15 @@ func TestTakeovers_WorkerKilled_OthersGetItsUnfinishedTasks(t *testing.T) {
 		killed, other []stage.Record
 		violations    bool
 	}{
-		"cut off and taken over":   {killed: attempt(1, 1, 2, ""), other: attempt(2, 3, 4, "7", whole...)},
-		"lost, and finished later": {killed: append(slices.Clone(lost), attempt(2, 3, 4, "7", whole...)...)},
-		"cut off":                  {killed: attempt(1, 1, 2, ""), violations: true},
+		"killed and taken over":  {killed: attempt(1, 1, 2, ""), other: attempt(2, 3, 4, "7", whole...)},
+		"lost, finished later":   {killed: append(slices.Clone(lost), attempt(2, 3, 4, "7", whole...)...)},
+		"killed, not taken over": {killed: attempt(1, 1, 2, ""), violations: true},
 	} {
 		e := evidence{stored: map[task]*gatekeeperv1.Task{{"j", 0}: {Token: 2}}}
 		e.add([]*stage.Life{{Name: "killed", Records: c.killed, Killed: 9 * time.Second}, {Name: "other", Records: c.other}})
 		var r stage.Report
 		if e.checkTakeovers(&r, 1); (len(r.Violations) > 0) != c.violations {
-			t.Errorf("%s: got violations %q", name, r.Violations)
+			t.Errorf("%s: got violations %q, want violations: %t", name, r.Violations, c.violations)
 		}
 	}
 }
@@ -121,8 +121,8 @@ func TestOddjobJudge_Violation_IsReported(t *testing.T) {
 		"shared":       {run(0, 1), run(1, 2), []stage.Record{lose(0), lose(1)}, done, ""},
 		"none idle":    {run(0, 1), run(1, 2), []stage.Record{lose(0)}, done, "round 2 left idle"},
 		"twice":        {run(0, 1), run(1, 2), append(run(1, 3), lose(0), lose(1)), done, `round 2 was done by "b, c"`},
-		"all at once":  {run(0, 1), run(1, 2), append(run(1, 3), lose(0), lose(1)), done, "no worker was idle"},
-		"at once":      {run(0, 1), run(1, 2), append(run(1, 3), lose(0), lose(1)), done, "overlap: the firing of"},
+		"no idle time": {run(0, 1), run(1, 2), append(run(1, 3), lose(0), lose(1)), done, "no worker was idle"},
+		"overlap":      {run(0, 1), run(1, 2), append(run(1, 3), lose(0), lose(1)), done, "overlap: the firing of"},
 		"not recorded": {run(0, 1), run(1, 2), []stage.Record{lose(0), lose(1)}, gatekeeperv1.FiringState_FIRING_STATE_OPEN, "is recorded as open"},
 		"not run":      {run(0, 1), nil, []stage.Record{lose(0), lose(1)}, done, `round 2 was done by ""`},
 	} {

@@ -13,7 +13,7 @@ import (
 
 var bin string
 
-// TestMain is also the main function of workers and submitters, which run as instances of this program.
+// TestMain is also the main function of workers and submitters, which are instances of the test binary.
 func TestMain(m *testing.M) { os.Exit(demotest.Main(m, &bin, Part, Process)) }
 
 // play runs a scenario with the given flags, and checks that its report has the given rows.

@@ -25,6 +25,6 @@ func TestRead_AccountOfADeadProcess_IsReadUpToItsDeath(t *testing.T) {
 
 func TestRead_NoAccount_IsAnError(t *testing.T) {
 	if err := Read(strings.NewReader("panic: out of luck\n"), func(line) {}); err == nil {
-		t.Error("Read() of other output succeeded, want an error")
+		t.Error("Read() = nil, want an error")
 	}
 }

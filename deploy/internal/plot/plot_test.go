@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// elements parses the SVG and counts its elements by name. It returns the points of the curves in document order.
+// elements parses an SVG, and returns the number of elements by name and the points of the curves in document order.
 func elements(t *testing.T, svg []byte) (counts map[string]int, points []string) {
 	t.Helper()
 	counts = map[string]int{}
@@ -48,7 +48,7 @@ func TestSVG_DrawsEveryCurve_OmitsNaN(t *testing.T) {
 		t.Errorf("got points %q, want %q", points[0], want)
 	}
 	if text := string(svg); !strings.Contains(text, "prefers-color-scheme: dark") || strings.Contains(text, "NaN") {
-		t.Error(text)
+		t.Errorf("the SVG has no dark mode, or contains NaN:\n%s", text)
 	}
 }
 

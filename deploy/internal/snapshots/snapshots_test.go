@@ -22,7 +22,7 @@ func TestAwait_ReturnsSnapshotTimes(t *testing.T) {
 			}
 		}
 		createSnapshot("2-10-1", 5)
-		createSnapshot("2-20-2.tmp", 5) // its start was not observed
+		createSnapshot("2-20-2.tmp", 5) // already in progress, so its start time is unknown
 		begin := time.Now()
 		go func() {
 			<-time.After(time.Second)
@@ -53,7 +53,7 @@ func TestAwait_NoSnapshot_StopsWithContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		if got, err := await(ctx, filepath.Join(t.TempDir(), "none")); err == nil {
-			t.Errorf("await() without a snapshot = %+v, want an error", got)
+			t.Errorf("await() = %+v, want an error", got)
 		}
 	})
 }
@@ -64,7 +64,7 @@ func TestSpan_ComparesGrantsDuringAndBefore(t *testing.T) {
 	grants := []grant{
 		{after(-3 * time.Second), 900 * time.Millisecond},      // long before the snapshot
 		{after(-time.Second), 2 * time.Millisecond},            // shortly before
-		{after(-5 * time.Millisecond), 30 * time.Millisecond},  // in progress at the start: counts for both periods
+		{after(-5 * time.Millisecond), 30 * time.Millisecond},  // spans the start: counts in both periods
 		{after(time.Second), 45 * time.Millisecond},            // during the snapshot
 		{after(2*time.Second + time.Millisecond), time.Second}, // after the snapshot
 	}

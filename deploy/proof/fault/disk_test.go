@@ -25,7 +25,7 @@ func TestCheckExit_AcceptsOnlyDamageCodes(t *testing.T) {
 		"a removal at the same time":                   {file: logFile, code: 78, log: "was removed", accepted: true},
 	} {
 		if err := checkExit(tc.file, tc.code, !tc.signaled, tc.log); (err == nil) != tc.accepted {
-			t.Errorf("%s: checkExit() = %v", name, err)
+			t.Errorf("%s: checkExit() = %v, want accepted = %t", name, err, tc.accepted)
 		}
 	}
 }

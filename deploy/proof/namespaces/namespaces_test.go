@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// echo runs an echo server on port 7, and prints a line when the server is ready. It also sends each line of its
-// standard input to the address in peer, and prints the responses. peer may be empty if there is no input.
+// echo runs an echo server on port 7 and prints a line when it is ready. It also sends every line of standard input to
+// the address peer, and prints the responses. peer may be empty if there is no input.
 func echo(peer string) error {
 	l, err := net.Listen("tcp", ":7")
 	if err != nil {
@@ -65,7 +65,7 @@ func echo(peer string) error {
 	return nil
 }
 
-// server is an echo server in a separate network.
+// server is an echo server in its own network namespace.
 type server struct {
 	Place
 	in  io.Writer
@@ -119,13 +119,13 @@ func (s *server) expect(t *testing.T, word string) {
 	}
 }
 
-// open creates a network. It skips the test if networks are unavailable here and the error says why.
+// open creates a network. It skips the test if network namespaces are unavailable and the error contains the reason.
 func open(t *testing.T) *Net {
 	t.Helper()
 	n, err := Open()
 	if err != nil {
 		if !errors.Is(err, ErrUnavailable) || os.Getuid() == 0 && !strings.Contains(err.Error(), ": ") {
-			t.Fatalf("Open() = %v, want ErrUnavailable", err)
+			t.Fatalf("Open() = %v, want nil or ErrUnavailable with a reason", err)
 		}
 		t.Skip(err)
 	}
@@ -142,7 +142,7 @@ func open(t *testing.T) *Net {
 	return n
 }
 
-// A link that is down is silent. Data sent while it is down arrives once it is restored, and the connection stays open.
+// A link that is down delivers nothing. The connection stays open, and the data arrives once the link is restored.
 func TestSet_LinkDown_BlocksOneDirectionUntilHealed(t *testing.T) {
 	n := open(t)
 	b := startServer(t, n, "b", "")
@@ -163,13 +163,13 @@ func TestSet_LinkDown_BlocksOneDirectionUntilHealed(t *testing.T) {
 		}()
 		select {
 		case <-received:
-			t.Fatalf("received %[2]q over %[1]v, which is down", l, a.out.Text())
+			t.Fatalf("received %[2]q while %[1]v was down", l, a.out.Text())
 		case <-time.After(300 * time.Millisecond):
 		}
 		n.Heal()
 		<-received
 		if a.out.Text() != l.From {
-			t.Errorf("after %v was restored, received %q", l, a.out.Text())
+			t.Errorf("received %[2]q after %[1]v was restored, want %[3]q", l, a.out.Text(), l.From)
 		}
 	}
 	for _, l := range []network.Link{{From: Outside, To: "b/api"}, {From: "b/api", To: Outside}} {
@@ -214,11 +214,11 @@ func TestSet_Narrow_DropsExcessPackets(t *testing.T) {
 	}
 	stats, err := output("tc", "-s", "qdisc", "show", "dev", n.port(1), "root")
 	if err != nil || !strings.Contains(stats, "overlimits ") || strings.Contains(stats, "overlimits 0 ") {
-		t.Errorf("the narrow link dropped nothing, %v:\n%s", err, stats)
+		t.Errorf("the narrow link dropped no packets (%v):\n%s", err, stats)
 	}
 }
 
-// More than one run can be active in one process.
+// A process can have several networks at the same time.
 func TestCreate_NameInUse_PicksAnother(t *testing.T) {
 	n := open(t)
 	taken, err := strconv.ParseInt(n.name[len(prefix(os.Getpid())):], 16, 0)
@@ -232,7 +232,7 @@ func TestCreate_NameInUse_PicksAnother(t *testing.T) {
 		return (int(taken) + draws/2) % maxNetworks // draw the taken number first
 	})
 	if err != nil || other.name == n.name || draws < 2 {
-		t.Fatalf("after %d draws with %s in use, create() chose %s, %v", draws, n.name, other.name, err)
+		t.Fatalf("create() chose %[3]s, %[4]v after %[1]d draws, want a name other than %[2]s", draws, n.name, other.name, err)
 	}
 	if err := other.Close(); err != nil {
 		t.Error(err)
@@ -242,7 +242,7 @@ func TestCreate_NameInUse_PicksAnother(t *testing.T) {
 	}
 }
 
-// Two processes that start at the same moment may choose the same subnet.
+// Two processes that start simultaneously may choose the same subnet.
 func TestTaken_SubnetInUse_IsDetected(t *testing.T) {
 	n := open(t)
 	other := &Net{name: prefix(os.Getpid()) + "zz", subnet: n.subnet}
@@ -256,7 +256,7 @@ func TestTaken_SubnetInUse_IsDetected(t *testing.T) {
 	}
 }
 
-// conn is a connection from the machine itself.
+// conn is a connection from the host's own network.
 type conn struct{ net.Conn }
 
 func dial(t *testing.T, address string) conn {
@@ -313,7 +313,7 @@ gkp00000a3fn1 (id: 0)
 `
 	got := leftovers(list, func(pid int) bool { return pid == 0xb })
 	if want := []string{"gkp00000a3fb", "gkp00000a3fp1", "gkp00000a3fn1"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+		t.Errorf("leftovers() = %q, want %q", got, want)
 	}
 	if !alive(os.Getpid()) {
 		t.Error("alive() = false for this process")
@@ -322,7 +322,7 @@ gkp00000a3fn1 (id: 0)
 
 func TestSweep_RemovesLeftoversOfKilledProcess(t *testing.T) {
 	n := open(t)
-	// The leftovers of an exited process, whose id is not in use.
+	// Create a namespace named after a process that has exited.
 	exited := exec.Command("true")
 	if err := exited.Run(); err != nil {
 		t.Fatal(err)
@@ -337,7 +337,7 @@ func TestSweep_RemovesLeftoversOfKilledProcess(t *testing.T) {
 	}
 	for _, ours := range removed {
 		if strings.HasPrefix(ours, n.name) {
-			t.Errorf("%s was removed even though it is in use", ours)
+			t.Errorf("Sweep() removed %s, which is in use", ours)
 		}
 	}
 }
@@ -349,13 +349,13 @@ func TestDiscipline_ReturnsTCArguments(t *testing.T) {
 		"tbf rate 8000bit burst 16kb latency 300ms": {Rate: 1000},
 	} {
 		if got := strings.Join(discipline(s), " "); got != want {
-			t.Errorf("%+v: %q, want %q", s, got, want)
+			t.Errorf("discipline(%+v) = %q, want %q", s, got, want)
 		}
 	}
 }
 
 func TestDropFilter_ComparesOneAddress(t *testing.T) {
 	if got, want := dropFilter(destination, "198.18.0.2"), "4,32 0 0 30,21 0 1 3323068418,6 0 0 2,6 0 0 4294967295"; got != want {
-		t.Errorf("%s, want %s", got, want)
+		t.Errorf("dropFilter() = %s, want %s", got, want)
 	}
 }

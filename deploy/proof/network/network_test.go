@@ -63,7 +63,7 @@ func expect(t *testing.T, c net.Conn, word string) {
 	}
 }
 
-// expectSilence fails the test if data arrives even though the link is down.
+// expectSilence fails the test if data arrives within 50 ms.
 func expectSilence(t *testing.T, c net.Conn) {
 	t.Helper()
 	if err := c.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
@@ -165,6 +165,6 @@ func TestPeer_ReadsOnlyDialerName(t *testing.T) {
 	}
 	rest, err := io.ReadAll(r)
 	if err != nil || string(rest) != "rest" {
-		t.Errorf("after the handshake, read %q, %v; want the rest", rest, err)
+		t.Errorf("ReadAll() after the handshake = %q, %v; want the rest", rest, err)
 	}
 }

@@ -15,8 +15,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// smallLimits returns limits that a test can reach: 8 ordinary calls, of which one connection or identity may have 2,
-// and 4 turns.
+// smallLimits returns limits low enough to reach in a test: 8 ordinary calls, at most 2 per connection or identity, and
+// 4 turns.
 func smallLimits() Limits {
 	l := NewLimits(8)
 	for k := range l.Open {
@@ -52,7 +52,7 @@ func mustWork(t *testing.T, c *Control, k Kind, connection any, acquirer string)
 	return call
 }
 
-// wantRefused checks that err refuses a call because of that limit.
+// wantRefused checks that err is an OverloadedError for the given limit.
 func wantRefused(t *testing.T, err error, scope Scope, open bool, limit int) {
 	t.Helper()
 	e, ok := errors.AsType[*OverloadedError](err)
@@ -61,7 +61,7 @@ func wantRefused(t *testing.T, err error, scope Scope, open bool, limit int) {
 	}
 }
 
-// wantEmpty checks that all counts are zero and no tally is left.
+// wantEmpty checks that all counts are zero and no tallies are left.
 func wantEmpty(t *testing.T, c *Control) {
 	t.Helper()
 	if c.all != (tally{}) || len(c.connections) != 0 || len(c.identities) != 0 || len(c.turns) != 0 {
@@ -153,7 +153,7 @@ func TestVital_IsAlwaysAdmittedAndNotCounted(t *testing.T) {
 	}
 }
 
-// An operator must be able to end an overload of waiters, so they must not block other kinds of calls.
+// Waiters must not block other kinds of calls, because an operator may be needed to resolve the overload.
 func TestOpen_WaitersReachLimit_OtherKindsAreAdmitted(t *testing.T) {
 	c := New(NewLimits(DefaultWorking))
 	for i := range c.limits.Open[Waiting] {
@@ -172,7 +172,7 @@ func TestOpen_WaitersReachLimit_OtherKindsAreAdmitted(t *testing.T) {
 
 func TestOpen_OneConnectionOrIdentity_IsLimitedToItsShare(t *testing.T) {
 	c := New(smallLimits())
-	for range 20 { // calls whose message never arrives
+	for range 20 { // these calls never send a message
 		call, err := c.Open(Ordinary, "silent")
 		if err != nil {
 			t.Fatal(err)
@@ -196,11 +196,11 @@ func TestOpen_OneConnectionOrIdentity_IsLimitedToItsShare(t *testing.T) {
 
 func TestWaiting_QueuedCalls_AreNotInProgress(t *testing.T) {
 	c := New(smallLimits())
-	for range 20 { // far more calls from one client than may be in progress
+	for range 20 { // far more than one client may have in progress
 		w := mustWork(t, c, Waiting, "one", "one")
 		defer w.End()
 		w.Wait()
-		w.Wait() // calling Wait twice has no further effect
+		w.Wait() // a second Wait has no effect
 	}
 	if n, open := c.CallsInProgress(Waiting), c.OpenCalls(); n != 0 || open != 20 {
 		t.Errorf("%d calls in progress and %d open, want 0 and 20", n, open)
@@ -227,7 +227,7 @@ func TestWaiting_AboveLimit_TakesTurnsInOrderOfArrival(t *testing.T) {
 		}
 		for i := range calls {
 			if len(started) != 0 {
-				t.Fatal("a call began before a turn was free")
+				t.Fatal("a call started before a turn was free")
 			}
 			if i%2 == 0 {
 				working[i].Wait()
@@ -236,7 +236,7 @@ func TestWaiting_AboveLimit_TakesTurnsInOrderOfArrival(t *testing.T) {
 			}
 			synctest.Wait()
 			if next := <-started; next != i {
-				t.Fatalf("call %d began, want call %d", next, i)
+				t.Fatalf("call %d started, want call %d", next, i)
 			}
 		}
 		if n := c.CallsInProgress(Waiting); n != 4 {
@@ -272,7 +272,7 @@ func TestWaiting_ContextCancelledBeforeTurn_ReturnsError(t *testing.T) {
 	}
 }
 
-// One goroutine reads a stream's message, and another ends the call.
+// Work may run after End, because a stream's message is read in a different goroutine from the one that ends the call.
 func TestWork_AfterEnd_HasNoEffect(t *testing.T) {
 	c := New(smallLimits())
 	for _, k := range []Kind{Ordinary, Waiting} {
@@ -357,7 +357,7 @@ func TestOverloadedError_ReportsLimit(t *testing.T) {
 		{Kind: Waiting, Scope: OneIdentity, Open: true, Limit: 5}: "this group and acquirer have 5 open waiting calls",
 	} {
 		if text := e.Error(); !strings.Contains(text, want) || !strings.Contains(text, "nothing was done") {
-			t.Errorf("Error() = %q, want it to name the limit and say that nothing was done", text)
+			t.Errorf("Error() = %q, want %q and that nothing was done", text, want)
 		}
 	}
 }

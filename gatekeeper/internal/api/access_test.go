@@ -14,8 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// While a member runs a version without bindings, a caller with a certificate may do everything, because that member
-// allows it too. The first binding ends this.
+// While a member runs a version without bindings, every caller with a certificate has full access, because that member
+// would grant it anyway. Bindings are enforced once the feature level has been raised.
 func TestAccess_OlderMember_AuthenticationStartsAfterUpgrade(t *testing.T) {
 	ca := authoritytest.New(t)
 	g := open(t, func(c *Config) {
@@ -38,10 +38,10 @@ func TestAccess_OlderMember_AuthenticationStartsAfterUpgrade(t *testing.T) {
 	check := func(when string, withCertificate, without codes.Code) {
 		t.Helper()
 		if got := list(authenticated); got != withCertificate {
-			t.Errorf("%s, with a certificate: %v, want %v", when, got, withCertificate)
+			t.Errorf("%s, with a certificate: got %v, want %v", when, got, withCertificate)
 		}
 		if got := list(anonymous); got != without {
-			t.Errorf("%s, without one: %v, want %v", when, got, without)
+			t.Errorf("%s, without a certificate: got %v, want %v", when, got, without)
 		}
 	}
 	check("with an older member", codes.OK, codes.Unauthenticated)
@@ -51,7 +51,7 @@ func TestAccess_OlderMember_AuthenticationStartsAfterUpgrade(t *testing.T) {
 		_, err = watch.Recv()
 	}
 	if status.Code(err) != codes.Unavailable {
-		t.Errorf("a stream opened before the upgrade ended with %v, want Unavailable", err)
+		t.Errorf("Recv() on a stream opened before the upgrade = %v, want Unavailable", err)
 	}
 	g.keeper.do(fsm.SetBinding{Name: "admin", First: true, Binding: &access.Binding{Subjects: []string{"cert:other"}, Grants: []access.Grant{{Role: access.Admin}}}})
 	check("with another administrator", codes.Unauthenticated, codes.Unauthenticated)
@@ -59,8 +59,8 @@ func TestAccess_OlderMember_AuthenticationStartsAfterUpgrade(t *testing.T) {
 	check("with a binding", codes.OK, codes.Unauthenticated)
 }
 
-// A server that has just started has the state of its last snapshot, which may be older than every binding. It must not
-// authorize anyone based on that state.
+// A server that has just started has the state of its last snapshot, which may predate all bindings. It must not
+// authorize callers based on that state.
 func TestAccess_BeforeCatchingUp_OnlyGetStatusIsServed(t *testing.T) {
 	ca := authoritytest.New(t)
 	g := open(t, func(c *Config) {
@@ -77,7 +77,7 @@ func TestAccess_BeforeCatchingUp_OnlyGetStatusIsServed(t *testing.T) {
 		t.Errorf("before catching up: got %v, want Unavailable", got)
 	}
 	if _, err := gatekeeperv1.NewClusterServiceClient(conn).GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
-		t.Errorf("GetStatus() before catching up failed: %v", err)
+		t.Errorf("GetStatus() before catching up: %v", err)
 	}
 	g.consensus.setReady(nil)
 	if got := list(); got != codes.OK {
@@ -85,6 +85,6 @@ func TestAccess_BeforeCatchingUp_OnlyGetStatusIsServed(t *testing.T) {
 	}
 	g.consensus.setReady(errors.New("the leader is silent"))
 	if got := list(); got != codes.OK {
-		t.Errorf("not ready again after catching up once: got %v, want OK", got)
+		t.Errorf("not ready after catching up: got %v, want OK", got)
 	}
 }

@@ -79,14 +79,14 @@ func occupy(t *testing.T, g *gate, n, perConn int) (end func()) {
 	}
 }
 
-// wantOverloaded checks that a call was refused because of the named limit, with a hint about when to retry.
+// wantOverloaded checks that a call was refused because of the named limit, with a retry delay.
 func wantOverloaded(t *testing.T, err error, scope string) {
 	t.Helper()
 	if got := want(t, err, codes.ResourceExhausted, "NOT_APPENDED")["of"]; got != scope {
 		t.Fatalf("the %s limit refused the call, want the %s limit: %v", got, scope, err)
 	}
 	if retryAfter(err) <= 0 {
-		t.Errorf("the refusal does not say when to retry: %v", err)
+		t.Errorf("error without a retry delay: %v", err)
 	}
 }
 
@@ -97,7 +97,7 @@ func TestOverload_RefusesWithRetryHint_ServesVitalCalls_ThenRecovers(t *testing.
 	_, err := g.permits.TryAcquire(ctx(t), request("another"))
 	wantOverloaded(t, err, "server")
 
-	// GetStatus still works, and so do calls that refresh or end permits.
+	// GetStatus and calls that refresh or end permits still work.
 	g.keeper.refresh = func(_ context.Context, _ time.Time, r []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
 		return []keeper.TokenResult{{Token: r[0].Token, Status: keeper.StatusRefreshed}}, nil
 	}
@@ -117,7 +117,7 @@ func TestOverload_RefusesWithRetryHint_ServesVitalCalls_ThenRecovers(t *testing.
 	if err := errors.Join(keepAliveErr, refreshErr, releaseErr, cancelErr, statusErr, healthErr); err != nil {
 		t.Errorf("a vital call failed: %v", err)
 	}
-	// Calls by operators and viewers still work too.
+	// So do calls by operators and viewers.
 	_, createErr := g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: "s"}})
 	_, listErr := g.definitions.ListDefinitions(ctx(t), new(gatekeeperv1.ListDefinitionsRequest))
 	if err := errors.Join(createErr, listErr); err != nil {
@@ -134,8 +134,8 @@ func TestOverload_RunawayConnection_OthersAreServed(t *testing.T) {
 	g := open(t, withWorkLimit(16))
 	end := occupy(t, g, 4, 4)
 	defer end()
-	// The calls made by occupy use a separate connection. This checks that gRPC has one peer per connection, which
-	// connectionOf relies on.
+	// The calls made by occupy use a separate connection. This also tests that gRPC has one peer per
+	// connection, as connectionOf assumes.
 	runaway := gatekeeperv1.NewPermitServiceClient(dial(t, g.address, insecureCreds()))
 	c := ctx(t)
 	for i := range 4 {
@@ -166,21 +166,21 @@ func TestOverload_RunawayIdentity_IsRefusedOnEveryConnection(t *testing.T) {
 	wantOverloaded(t, err, "identity")
 }
 
-// One connection from another member carries the calls of all its clients.
+// A connection from another member carries calls from many clients.
 func TestOverload_ForwardedCalls_AreNotLimitedAsOneConnection(t *testing.T) {
 	leader, follower := pair(t, withWorkLimit(16))
 	started, release := blockCalls(leader)
 	defer release()
 	c := ctx(t)
 	answers := make(chan error, 16)
-	for i := range 16 { // a separate connection for each, because the follower limits connections too
+	for i := range 16 { // one connection per call, because the follower limits connections too
 		server := follower
 		if i < 2 {
 			server = leader
 		}
 		permits := gatekeeperv1.NewPermitServiceClient(dial(t, server.address, insecureCreds()))
 		go func() {
-			_, err := permits.TryAcquire(c, request(fmt.Sprint("far", i)))
+			_, err := permits.TryAcquire(c, request(fmt.Sprint("client", i)))
 			answers <- err
 		}()
 	}
@@ -197,7 +197,7 @@ func TestOverload_ForwardedCalls_AreNotLimitedAsOneConnection(t *testing.T) {
 	}
 }
 
-// There may be many waiters, and each is sent its place in the queue. They do not count as calls in progress.
+// Waiters that have been sent their place in the queue do not count as calls in progress, so there may be many.
 func TestWaiters_FarAboveWorkLimit_AllWait(t *testing.T) {
 	g := open(t, withWorkLimit(16))
 	g.keeper.acquire = keepPlace
@@ -222,7 +222,7 @@ func TestWaiters_FarAboveWorkLimit_AllWait(t *testing.T) {
 	occupy(t, g, 16, 4)()
 }
 
-// A call without a message counts as open. It is refused above the limit, and does not block other clients.
+// Calls that never send a message are limited per connection, so they do not block other clients.
 func TestSlowLoris_CallsWithoutMessage_AreLimited(t *testing.T) {
 	limits := admission.NewLimits(16)
 	limits.Open[admission.Ordinary] = 6
@@ -239,7 +239,7 @@ func TestSlowLoris_CallsWithoutMessage_AreLimited(t *testing.T) {
 	eventually(t, "four calls are open", func() bool { return g.api.cfg.Admission.OpenCalls() == 4 })
 	wantOverloaded(t, begin(silent).RecvMsg(new(gatekeeperv1.TryAcquireResponse)), "connection")
 	if _, err := g.permits.TryAcquire(ctx(t), request("another")); err != nil {
-		t.Errorf("a call failed while others were silent: %v", err)
+		t.Errorf("call while other calls were open: %v", err)
 	}
 	silent.Close()
 	eventually(t, "no calls are open", func() bool { return g.api.cfg.Admission.OpenCalls() == 0 })
@@ -270,7 +270,7 @@ func TestAdmission_CallFailsOrPanics_IsReleased(t *testing.T) {
 	}
 }
 
-// Each new method must be assigned a kind. This test lists the methods that are never refused.
+// The methods that are never refused are listed here, so that no other method becomes vital by accident.
 func TestTraitsOf_VitalMethods(t *testing.T) {
 	vital := map[string]bool{
 		"/gatekeeper.v1.PermitService/KeepAlive": true, "/gatekeeper.v1.PermitService/Refresh": true,

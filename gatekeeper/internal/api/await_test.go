@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// openHandover returns a gate with a semaphore "s" whose lost firings are handed over.
+// openHandover returns a gate with a semaphore "s" whose lost firings can be claimed again.
 func openHandover(t *testing.T) *gate {
 	t.Helper()
 	g := open(t)
@@ -39,8 +39,8 @@ func wantState(t *testing.T, stream grpc.ServerStreamingClient[gatekeeperv1.Awai
 	}
 }
 
-// The leader told the caller which token claimed the firing, and the caller now calls a server that has applied only an
-// earlier claim. The earlier claim must not be reported as a takeover of the later one.
+// A caller passes the token of a claim to a server that has applied only an earlier claim. The earlier claim must not
+// be reported as a takeover.
 func TestAwaitFiring_OlderClaim_KeepsWaiting(t *testing.T) {
 	g := openHandover(t)
 	f := semaphore.Firing{Name: "f"}
@@ -71,7 +71,7 @@ func TestAwaitFiring_ReportsEachStateUntilTheEnd(t *testing.T) {
 	wantState(t, anyClaim, gatekeeperv1.FiringState_FIRING_STATE_DONE, next)
 }
 
-// A forgotten firing can no longer be claimed, so a waiting caller would otherwise never be notified.
+// A forgotten firing can no longer be claimed, so waiting callers must be notified.
 func TestAwaitFiring_ForgottenFiring_Ends(t *testing.T) {
 	g := openHandover(t)
 	f := semaphore.Firing{Name: "f", Due: time.Now().UTC().Truncate(time.Second)}

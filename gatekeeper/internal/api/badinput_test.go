@@ -29,7 +29,7 @@ func long(n int) string { return strings.Repeat("x", n) }
 
 func testIdentity() *gatekeeperv1.Identity { return &gatekeeperv1.Identity{Acquirer: "host"} }
 
-// badCall is an invalid call, and the expected refusal.
+// badCall is an invalid call with the field and rule expected in the error.
 type badCall struct {
 	name     string
 	call     func(context.Context, *gate) error
@@ -293,8 +293,7 @@ func badClusterCalls() []badCall {
 	}
 }
 
-// Every refusal names the field, the value and the rule, and changes nothing. This test's keeper panics if a call
-// reaches it.
+// Every error names the field, the value and the rule. The fake keeper panics if an invalid call reaches it.
 func TestBadInput_EveryField_IsNamedAndNothingChanges(t *testing.T) {
 	g := open(t)
 	g.create("there")
@@ -306,7 +305,7 @@ func TestBadInput_EveryField_IsNamedAndNothingChanges(t *testing.T) {
 				t.Errorf("got field %q with rule %q, want field %q with a rule that contains %q", metadata["field"], metadata["rule"], c.field, c.wantRule)
 			}
 			if _, ok := metadata["value"]; !ok {
-				t.Error("the value is missing")
+				t.Error("the metadata has no value")
 			}
 		})
 	}
@@ -327,7 +326,7 @@ func (c rawCodec) Marshal(v any) (mem.BufferSlice, error) {
 	return c.CodecV2.Marshal(v)
 }
 
-// corrupt marshals a message and makes the string BAD in it invalid UTF-8.
+// corrupt marshals a message and replaces the string BAD in it with invalid UTF-8.
 func corrupt(t *testing.T, m proto.Message) rawBytes {
 	t.Helper()
 	b := must(proto.Marshal(m))(t)
@@ -402,7 +401,7 @@ func TestBadInput_HugeHeader_IsRefused(t *testing.T) {
 	}
 }
 
-// If a client sends bytes that are not gRPC, its connection is closed, and no other connection is affected.
+// A connection that carries anything but gRPC is closed, and other connections are not affected.
 func TestBadInput_NonGRPCBytes_CloseOnlyThatConnection(t *testing.T) {
 	g := open(t)
 	for name, bytes := range map[string]string{

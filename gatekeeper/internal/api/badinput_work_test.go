@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// submitCall returns a function that sends a submission. Without messages it closes the stream immediately.
+// submitCall returns a function that submits a job in the given messages.
 func submitCall(messages ...*gatekeeperv1.SubmitJobRequest) func(context.Context, *gate) error {
 	return func(ctx context.Context, g *gate) error {
 		stream, err := gatekeeperv1.NewWorkServiceClient(g.conn).SubmitJob(ctx)
@@ -112,7 +112,7 @@ func badWorkCalls() []badCall {
 	}
 }
 
-// If a job is missing, the error names it.
+// The error for a missing job contains its id.
 func TestBadInput_MissingJob_IsNotFound(t *testing.T) {
 	g := open(t)
 	type client = gatekeeperv1.WorkServiceClient

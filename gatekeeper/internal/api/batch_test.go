@@ -26,7 +26,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// tryRequest returns a request for a permit.
+// tryRequest returns a TryAcquireRequest of weight 1.
 func tryRequest(sem, acquirer string) *gatekeeperv1.TryAcquireRequest {
 	return &gatekeeperv1.TryAcquireRequest{Semaphore: sem, Identity: &gatekeeperv1.Identity{Acquirer: acquirer}, Weight: 1}
 }
@@ -45,8 +45,7 @@ func errorOf(r *gatekeeperv1.TryAcquireResult) error {
 	return status.FromProto(&spb.Status{Code: e.GetCode(), Message: e.GetMessage(), Details: e.GetDetails()}).Err()
 }
 
-// answerBySemaphore makes g's keeper give a different kind of answer for each semaphore, in single calls and in
-// batches.
+// answerBySemaphore makes g's keeper answer single calls and batches according to the semaphore's name.
 func answerBySemaphore(g *gate) {
 	holder := &semaphore.Permit{Semaphore: "held", Token: 3, Identity: semaphore.Identity{Group: "g", Acquirer: "holder"}, Metadata: map[string]string{"k": "v"}}
 	answer := func(c *keeper.AcquireCall) (keeper.Answer, error) {
@@ -94,7 +93,7 @@ func TestBatch_EachRequest_IsAnsweredLikeASingleCall_OrLeftOpen(t *testing.T) {
 				t.Errorf("%s, request %d: denial from a single call (-) and from a batch (+):\n%s", where, i, diff)
 			}
 			if open := results[i].GetResult() == nil; open != (reply.GetGrant() != nil) {
-				t.Errorf("%s, request %d: left open = %v, but a single call returned %v", where, i, open, reply)
+				t.Errorf("%s, request %d: left open = %v, but TryAcquire() = %v", where, i, open, reply)
 			}
 		}
 	}
@@ -138,7 +137,7 @@ func TestBatch_LargestBatch_IsAdmitted(t *testing.T) {
 	}
 }
 
-// Denials may exceed the size that a gRPC client accepts by default.
+// A batch of denials could exceed the default message limit of gRPC clients.
 func TestBatch_LargeAnswers_LeaveTheRestOpen(t *testing.T) {
 	metrics := new(countingMetrics)
 	g := open(t, func(c *Config) { c.Metrics = metrics })
@@ -154,7 +153,7 @@ func TestBatch_LargeAnswers_LeaveTheRestOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	if size := proto.Size(&gatekeeperv1.BatchTryAcquireResponse{Results: results}); size > maxBatchBytes+len(results)*8 || size < maxBatchBytes/2 {
-		t.Errorf("the response has %d bytes, want about maxBatchBytes", size)
+		t.Errorf("got a response of %d bytes, want about maxBatchBytes", size)
 	}
 	if results[0].GetDenial() == nil || results[len(results)-1].GetResult() != nil {
 		t.Error("want the first request answered and the last left open")
@@ -165,13 +164,13 @@ func TestBatch_LargeAnswers_LeaveTheRestOpen(t *testing.T) {
 			answered++
 		}
 	}
-	// Open requests are not counted: their callers send them again.
+	// Requests that are left open are not counted, because their callers retry them.
 	if n := metrics.count("ended /gatekeeper.v1.PermitService/TryAcquire OK"); n != answered {
-		t.Errorf("%d requests were counted, but %d were answered", n, answered)
+		t.Errorf("got %d counted requests, want %d", n, answered)
 	}
 }
 
-// Each batch in progress may hold a message of 4 MiB and its answers, so their number is limited.
+// A batch may hold a 4 MiB message and its answers in memory, so the number of batches in progress is limited.
 func TestBatches_ManyOnOneConnection_AreRefused(t *testing.T) {
 	g := open(t, withWorkLimit(16)) // 16 batches in progress, at most 4 on one connection
 	unblock := make(chan struct{})
@@ -203,7 +202,7 @@ func TestBatches_ManyOnOneConnection_AreRefused(t *testing.T) {
 		}
 	}
 	if _, err := g.batch(t, tryRequest("held", "another")); err != nil {
-		t.Errorf("a batch failed after the other batches had finished: %v", err)
+		t.Errorf("batch after the other batches finished: %v", err)
 	}
 }
 
@@ -219,7 +218,7 @@ func TestBatch_Requests_AreAdmittedLikeSingleCalls(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, r := range results { // a connection may use a quarter of 16
+		for i, r := range results { // a connection may use a quarter of the limit
 			if i < 4 && r.GetDenial() == nil {
 				t.Errorf("%s: request %d: got %v, want a denial", where, i, r)
 			}
@@ -254,7 +253,7 @@ func TestBatch_Requests_AreCountedLikeSingleCalls(t *testing.T) {
 	}
 }
 
-// A batch changes nothing, so it never fails with an unknown outcome.
+// A batch is read-only, so it never fails with an unknown outcome.
 func TestBatch_HopBreaks_OutcomeIsKnown(t *testing.T) {
 	leader, follower := pair(t)
 	started, release := make(chan struct{}, 1), make(chan struct{})
@@ -284,7 +283,7 @@ func TestBatch_Panic_EndsTheBatchAndLeavesNothingOpen(t *testing.T) {
 	eventually(t, "no calls are open", func() bool { return g.api.cfg.Admission.OpenCalls() == 0 })
 }
 
-// FuzzBatch checks that every valid batch gets one result per request, and that no call is left in progress.
+// FuzzBatch checks that every valid batch gets one result per request, and that no calls are left open.
 func FuzzBatch(f *testing.F) {
 	for _, seed := range []*gatekeeperv1.BatchTryAcquireRequest{
 		{}, {Requests: []*gatekeeperv1.TryAcquireRequest{tryRequest("held", "h"), tryRequest("granted", "h"), tryRequest("a*", ""), nil}},

@@ -18,7 +18,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// BenchmarkUnary measures the API's own work for a TryAcquire, without the transport and the keeper.
+// BenchmarkUnary measures the API's overhead for a TryAcquire, excluding the transport and the keeper.
 func BenchmarkUnary(b *testing.B) {
 	k := &fakeKeeper{machine: fsm.New("bench")}
 	k.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
@@ -49,7 +49,7 @@ func BenchmarkUnary(b *testing.B) {
 	}
 }
 
-// BenchmarkFrame measures the API's own work for a frame of 100 tokens: reading the request and writing the response.
+// BenchmarkFrame measures decoding a frame of 100 tokens and encoding its response.
 func BenchmarkFrame(b *testing.B) {
 	answer := make([]keeper.TokenResult, 100)
 	group := &gatekeeperv1.TokenGroup{Duration: durationpb.New(30 * time.Second)}

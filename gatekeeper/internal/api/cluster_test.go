@@ -97,13 +97,13 @@ func TestRemoveMember_Refused_ReturnsReason(t *testing.T) {
 	want(t, remove("gk2"), codes.FailedPrecondition, "WOULD_LOSE_QUORUM")
 	r, err := g.cluster.RemoveMember(ctx(t), &gatekeeperv1.RemoveMemberRequest{Id: "gk2", DryRun: true})
 	if err != nil || !strings.Contains(r.GetRefusal(), "gk3 is not responding") {
-		t.Errorf("RemoveMember() with dry run = %v, %v", r, err)
+		t.Errorf("RemoveMember() with dry run = %v, %v; want gk3 not responding", r, err)
 	}
 	if _, err := g.cluster.RemoveMember(ctx(t), &gatekeeperv1.RemoveMemberRequest{Id: "gk2", Force: true}); err != nil {
 		t.Errorf("RemoveMember() with force: %v", err)
 	}
 	if r, err := g.cluster.RemoveMember(ctx(t), &gatekeeperv1.RemoveMemberRequest{Id: "gone"}); err != nil || !r.GetAlreadyRemoved() {
-		t.Errorf("RemoveMember() of a removed member = %v, %v", r, err)
+		t.Errorf("RemoveMember() of a removed member = %v, %v; want already removed", r, err)
 	}
 }
 

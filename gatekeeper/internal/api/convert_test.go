@@ -19,7 +19,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// wantSameNames checks that the values of an API enumeration have the same names in ours.
+// wantSameNames checks that every value of an API enum has the same name in the internal enum E.
 func wantSameNames[E interface {
 	~int | ~int32 | ~uint8
 	String() string
@@ -32,7 +32,7 @@ func wantSameNames[E interface {
 	}
 }
 
-// Enumerations are converted by casts, so every value must have the same name on both sides.
+// Enums are converted with a cast, so every value must have the same name on both sides.
 func TestEnumerations_EqualValues_HaveEqualNames(t *testing.T) {
 	for n, name := range gatekeeperv1.Reason_name {
 		if n > 0 && semaphore.Reason(n).String() != strings.TrimPrefix(name, "REASON_") {
@@ -54,7 +54,7 @@ func TestEnumerations_EqualValues_HaveEqualNames(t *testing.T) {
 	}
 	for ours, theirs := range statuses {
 		if gatekeeperv1.RefreshStatus(ours) != theirs {
-			t.Errorf("status %d of the keeper corresponds to %s", ours, theirs)
+			t.Errorf("keeper status %d corresponds to %s", ours, theirs)
 		}
 	}
 	kinds := map[fsm.EventKind]gatekeeperv1.EventKind{
@@ -78,7 +78,7 @@ func TestEnumerations_EqualValues_HaveEqualNames(t *testing.T) {
 		fsm.BindingChanged:    gatekeeperv1.EventKind_EVENT_KIND_BINDING_CHANGED,
 	}
 	if len(kinds)+1 != len(gatekeeperv1.EventKind_name) {
-		t.Errorf("this test lists %d kinds of events, but the API has %d", len(kinds), len(gatekeeperv1.EventKind_name)-1)
+		t.Errorf("this test lists %d event kinds, but the API has %d", len(kinds), len(gatekeeperv1.EventKind_name)-1)
 	}
 	for ours, theirs := range kinds {
 		if gatekeeperv1.EventKind(ours) != theirs {
@@ -91,7 +91,7 @@ func TestEnumerations_EqualValues_HaveEqualNames(t *testing.T) {
 		fsm.HeldTooLong: gatekeeperv1.MissedKind_MISSED_KIND_HELD_TOO_LONG,
 	}
 	if len(missed) != len(gatekeeperv1.MissedKind_name) {
-		t.Errorf("this test lists %d kinds of missed work, but the API has %d", len(missed), len(gatekeeperv1.MissedKind_name))
+		t.Errorf("this test lists %d missed kinds, but the API has %d", len(missed), len(gatekeeperv1.MissedKind_name))
 	}
 	for ours, theirs := range missed {
 		if gatekeeperv1.MissedKind(ours) != theirs {
@@ -244,7 +244,7 @@ func TestToDenial_HasReasonAndHolders(t *testing.T) {
 		t.Errorf("toDenial() of a forgotten firing has firing %v", f)
 	}
 	if got.GetRetryAfter() == nil {
-		t.Error("RetryAfter 0 was not sent")
+		t.Error("a RetryAfter of 0 was not sent")
 	}
 }
 
@@ -268,8 +268,8 @@ func TestToReleased_Retry_IsReportedAsReleased(t *testing.T) {
 	}
 }
 
-// FuzzEdits checks that each edit is converted or refused with a field, and that a converted edit survives a round
-// trip.
+// FuzzEdits checks that every edit is either converted or refused with a FieldError, and that converted edits survive a
+// round trip.
 func FuzzEdits(f *testing.F) {
 	seed, _ := proto.Marshal(&gatekeeperv1.BatchEditRequest{Edits: []*gatekeeperv1.Edit{
 		creation(toDefinition(definition("a"))),

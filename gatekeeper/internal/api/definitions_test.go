@@ -43,7 +43,7 @@ func TestDefinition_CreateReplaceDelete_CanBeReadBack(t *testing.T) {
 
 	deleted, err := g.definitions.DeleteDefinition(ctx(t), &gatekeeperv1.DeleteDefinitionRequest{Name: "nightly", ExpectedVersion: replaced.GetRecord().GetVersion()})
 	if err != nil || deleted.GetLivePermits() != 1 || deleted.GetRevision() <= replaced.GetRecord().GetVersion() {
-		t.Errorf("after the deletion: got %v, %v", deleted, err)
+		t.Errorf("DeleteDefinition() = %v, %v; want one live permit", deleted, err)
 	}
 	_, err = g.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "nightly"})
 	if info := want(t, err, codes.NotFound, "NO_SUCH_DEFINITION"); info["name"] != "nightly" {
@@ -149,13 +149,13 @@ func TestListDefinitions_SkipAndTotal_CountMatchingDefinitions(t *testing.T) {
 			first = r.GetRecords()[0].GetDefinition().GetName()
 		}
 		if r.GetTotal() != 25 || len(r.GetRecords()) != c.count || first != c.first || (r.GetNextPageToken() != "") != (c.skip < 15) {
-			t.Errorf("skip %d: %d of %d from %q, then %q", c.skip, len(r.GetRecords()), r.GetTotal(), first, r.GetNextPageToken())
+			t.Errorf("skip %d: got %d of %d records from %q, next page token %q", c.skip, len(r.GetRecords()), r.GetTotal(), first, r.GetNextPageToken())
 		}
 	}
 	skipped := must(g.definitions.ListDefinitions(ctx(t), &gatekeeperv1.ListDefinitionsRequest{PageSize: 10, Skip: 5}))(t)
 	next := must(g.definitions.ListDefinitions(ctx(t), &gatekeeperv1.ListDefinitionsRequest{PageSize: 10, PageToken: skipped.GetNextPageToken()}))(t)
 	if got := next.GetRecords()[0].GetDefinition().GetName(); got != "job-15" || next.GetTotal() != 0 {
-		t.Errorf("the page after a skip begins with %s, total %d", got, next.GetTotal())
+		t.Errorf("the page after a skip starts with %s and has total %d, want job-15 and 0", got, next.GetTotal())
 	}
 }
 
@@ -180,7 +180,7 @@ func TestExplain_Steps_AreReturned(t *testing.T) {
 	g := open(t)
 	g.keeper.explain = func(r *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
 		if r.Semaphore != "s" || r.Weight != 1 || r.Identity.Group != "default" {
-			t.Errorf("the keeper received %+v", r)
+			t.Errorf("keeper received request %+v", r)
 		}
 		return []semaphore.Step{{Number: 1, Name: "definition", Passed: true, Text: "there is one"}, {Number: 2, Name: "group"}},
 			semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.GroupMismatch}, "no", 17, nil

@@ -62,11 +62,11 @@ func TestListDenied_FiltersByNameLabelAndCure(t *testing.T) {
 	if d := r.GetCallers()[0]; d.GetIdentity().GetGroup() != "dr" || d.GetWeight() != 2 || d.GetReason() != gatekeeperv1.Reason_REASON_GROUP_MISMATCH ||
 		d.GetMessage() != "m" || d.GetCount() != 3 || d.GetFirst().AsTime().Unix() != 1 || d.GetLast().AsTime().Unix() != 2 ||
 		d.GetOtherHolder().GetAcquirer() != "app9" || d.GetFiring() != nil {
-		t.Errorf("the denied caller was converted to %v", d)
+		t.Errorf("toDenied() = %v", d)
 	}
 }
 
-// All callers of a semaphore are on one page, so a caller that is denied again between two pages is listed.
+// A page never splits the callers of a semaphore, so a caller that is denied again between pages is not skipped.
 func TestListDenied_Paged_ListsEachCallerOnce(t *testing.T) {
 	g, op := openOperator(t, "a")
 	g.keeper.misspelled = []keeper.DeniedCaller{deniedCaller("aa", "app5", false)}
@@ -82,7 +82,7 @@ func TestListDenied_Paged_ListsEachCallerOnce(t *testing.T) {
 		if req.PageToken = r.GetNextPageToken(); req.GetPageToken() == "" {
 			break
 		}
-		// Remove the callers already listed, which shifts the others to the front.
+		// Drop the first caller and move the last one to the front, so that the order changes between pages.
 		g.keeper.denied = slices.Concat(g.keeper.denied[len(g.keeper.denied)-1:], g.keeper.denied[1:len(g.keeper.denied)-1])
 	}
 	if got, want := strings.Join(pages, " | "), "a: 1 asks, b: 1 asks, b: 2 asks, b: 3 asks | d: 1 asks"; got != want {
@@ -116,6 +116,6 @@ func TestGetStatus_SemaphoresDenyingEveryCaller_AreCountedAndFirstOnesListed(t *
 	}
 	r, err := gatekeeperv1.NewClusterServiceClient(g.conn).GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{})
 	if err != nil || r.GetDeniedSemaphores() != maxDenyAll+2 || len(r.GetDenied()) != maxDenyAll || r.GetDenied()[0].GetSemaphore() != "job-0" {
-		t.Errorf("GetStatus() = %v, %v; want all denied semaphores counted and the first ones named", r, err)
+		t.Errorf("GetStatus() = %v, %v; want all denied semaphores counted and the first ones listed", r, err)
 	}
 }

@@ -35,9 +35,9 @@ import (
 	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// errorCase is an error and the status that callers get.
+// errorCase is an error and its expected status.
 type errorCase struct {
-	name     string // of the rule in the table
+	name     string // of the error's rule in statusTable
 	err      error
 	code     codes.Code
 	reason   string
@@ -165,7 +165,7 @@ func TestToStatus_EveryError_BareAndWrapped(t *testing.T) {
 	}
 }
 
-// An unknown outcome is never reported as a definite one, whatever it wraps or is wrapped in.
+// An unknown outcome is never reported as a definite one, no matter what it wraps or what wraps it.
 func TestToStatus_UnknownOutcome_ComesFirst(t *testing.T) {
 	for _, cause := range []error{
 		context.DeadlineExceeded, context.Canceled, consensus.ErrClosed, &consensus.NotLeaderError{}, consensus.ErrNotAppended,
@@ -204,7 +204,7 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// unlisted returns the errors that need no rule in the table, and why.
+// unlisted returns the errors that need no rule in statusTable, with the reason.
 func unlisted() map[string]string {
 	return map[string]string{
 		"consensus.ErrClusterIDNeeded": "startup only",
@@ -246,8 +246,8 @@ func unlisted() map[string]string {
 	}
 }
 
-// TestTable_EveryErrorOfEveryPackage_IsListed reads the sources of this package and those below it, so that a new error
-// must be added to the table, and a removed one must be deleted from it.
+// TestTable_EveryErrorOfEveryPackage_IsListed parses the packages whose errors may reach clients. It fails if a new
+// error is missing from statusTable, or if a removed error is still listed.
 func TestTable_EveryErrorOfEveryPackage_IsListed(t *testing.T) {
 	declared := map[string]bool{"context.Canceled": true, "context.DeadlineExceeded": true}
 	for pkg, dir := range map[string]string{
@@ -280,7 +280,7 @@ func TestTable_EveryErrorOfEveryPackage_IsListed(t *testing.T) {
 	}
 }
 
-// TestTable_EveryReason_IsProduced checks the other direction: every frozen reason is produced by some error.
+// TestTable_EveryReason_IsProduced checks that the errors produce exactly the frozen reasons.
 func TestTable_EveryReason_IsProduced(t *testing.T) {
 	frozen := strings.Fields(`NOT_LEADER NO_LEADER NOT_CONFIRMED OUTCOME_UNKNOWN NOT_APPENDED SHUTTING_DOWN INVALID_FIELD STALE_VERSION
 		ALREADY_EXISTS NO_SUCH_DEFINITION REVISION_CHANGED REQUEST_ENDED REQUEST_REUSED REQUEST_TOO_OLD NO_SUCH_PERMIT MEMBER_RETIRED MEMBER_EXISTS NO_SUCH_MEMBER
@@ -296,7 +296,7 @@ func TestTable_EveryReason_IsProduced(t *testing.T) {
 		}
 	}
 	if got := slices.Sorted(maps.Keys(produced)); !slices.Equal(got, slices.Sorted(slices.Values(frozen))) {
-		t.Errorf("produced reasons are %v, want %v", got, frozen)
+		t.Errorf("got reasons %v, want %v", got, frozen)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Programs must be able to learn how a permit ended without parsing text.
+// Clients must be able to tell how a permit ended without parsing text.
 func TestToEvent_PermitEnd_IsTyped(t *testing.T) {
 	t.Parallel()
 	cooling := &semaphore.Permit{Token: 1, State: semaphore.Cooling, Ended: semaphore.EndReleased}

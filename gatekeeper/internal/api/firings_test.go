@@ -34,8 +34,8 @@ func (g *gate) claim(t *testing.T, f semaphore.Firing, done bool) uint64 {
 	return r.Permit.Token
 }
 
-// openPoisoned returns a gate with a semaphore "s" whose memory was filled by a clock that was a year ahead. It has two
-// such firings, and the caller may set the low-water mark.
+// openPoisoned returns a gate with a semaphore "s" that remembers two firings due in a year, as if a clock had been a
+// year ahead. It does not set the low-water mark. The returned time is a year from now.
 func openPoisoned(t *testing.T) (*gate, gatekeeperv1.OperatorServiceClient, time.Time) {
 	t.Helper()
 	g, op := openOperator(t)
@@ -80,27 +80,26 @@ func TestListFirings_PagesInOrder_AndFilters(t *testing.T) {
 		t.Errorf("ListFirings() returned %v for firing a", f)
 	}
 	if some, _ := read(&gatekeeperv1.ListFiringsRequest{Name: "soon"}); namesOf(some) != "soon" {
-		t.Error(namesOf(some))
+		t.Errorf("ListFirings() by name returned %s, want soon", namesOf(some))
 	}
 	if some, _ := read(&gatekeeperv1.ListFiringsRequest{DueAfter: timestamppb.New(nextYear.Add(time.Hour))}); namesOf(some) != "b" {
-		t.Error(namesOf(some))
+		t.Errorf("ListFirings() by due time returned %s, want b", namesOf(some))
 	}
 	forgetUpTo(g, nextYear)
 	if some, r := read(&gatekeeperv1.ListFiringsRequest{}); namesOf(some) != "undated a b" || !r.GetForgottenUpTo().AsTime().Equal(nextYear) {
-		t.Error(namesOf(some), r)
+		t.Errorf("ListFirings() with a low-water mark returned %s, last page %v", namesOf(some), r)
 	}
 	_, err := op.ListFirings(ctx(t), &gatekeeperv1.ListFiringsRequest{Semaphore: "none"})
 	want(t, err, codes.NotFound, "NO_SUCH_DEFINITION")
 }
 
-// A dry run shows the firings in the plan. Executing the plan forgets exactly these firings, once, and an undo restores
-// them.
+// A dry run lists the firings. Executing its plan forgets exactly those firings, and an undo restores them.
 func TestForgetFirings_Ahead_RepairsPoisonedMemory(t *testing.T) {
 	g, op, nextYear := openPoisoned(t)
 	forgetUpTo(g, nextYear)
 	now := semaphore.Firing{Name: "now", Due: time.Now().UTC().Add(time.Minute)}
 	if !now.Forgotten(g.keeper.machine.State().LowWater("s")) {
-		t.Fatal("the firing is not forgotten, even though the mark is in the future")
+		t.Fatal("the firing is not forgotten, but it is due before the low-water mark")
 	}
 	req := &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true, Author: "ann", Reason: "clock", RequestId: "r", DryRun: true}
 	r, err := op.ForgetFirings(ctx(t), req)
@@ -117,27 +116,27 @@ func TestForgetFirings_Ahead_RepairsPoisonedMemory(t *testing.T) {
 	}
 	mark := g.keeper.machine.State().LowWater("s")
 	if now.Forgotten(mark) || time.Since(mark) > time.Minute || !done.GetChange().GetForgottenUpTo().AsTime().Equal(mark) {
-		t.Errorf("the low-water mark is %v, want about now", mark)
+		t.Errorf("low-water mark = %v, want about now", mark)
 	}
 	again, err := op.ForgetFirings(ctx(t), req)
 	if err != nil || again.GetRevision() != done.GetRevision() || namesOf(again.GetChange().GetFirings()) != "a b" {
-		t.Error(again, err)
+		t.Errorf("retried ForgetFirings() = %v, %v, want the first answer", again, err)
 	}
 	h, err := op.ListHistory(ctx(t), &gatekeeperv1.ListHistoryRequest{Change: done.GetRevision()})
 	if e := h.GetEntries(); err != nil || len(e) != 1 || e[0].GetKind() != gatekeeperv1.EventKind_EVENT_KIND_FIRINGS_FORGOTTEN || e[0].GetAuthor() != "ann" ||
 		namesOf(e[0].GetFirings().GetFirings()) != "a b" {
-		t.Error(h, err)
+		t.Errorf("ListHistory() = %v, %v, want one entry with firings a and b", h, err)
 	}
 	undone, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: done.GetRevision()})
 	if err != nil || len(undone.GetNotes()) != 2 {
 		t.Fatal(undone, err)
 	}
 	if s := g.keeper.machine.State(); !s.LowWater("s").Equal(nextYear) || s.ClaimCount("s") != 3 {
-		t.Errorf("after the undo: %d firings and mark %v, want 3 firings and the old mark", s.ClaimCount("s"), s.LowWater("s"))
+		t.Errorf("after the undo: got %d firings and mark %v, want 3 firings and the old mark", s.ClaimCount("s"), s.LowWater("s"))
 	}
 }
 
-// ForgetFirings uses the same clock as the check that refuses firings that are too far ahead.
+// ForgetFirings uses the leader's clock, like the check that refuses firings too far ahead.
 func TestForgetFirings_Ahead_UsesLeaderClock(t *testing.T) {
 	g, op, nextYear := openPoisoned(t)
 	g.keeper.wallClock = func() time.Time { return nextYear.Add(90 * time.Minute) } // after "a", and half an hour before "b"
@@ -152,7 +151,7 @@ func TestForgetFirings_SelectsByNameOrTime(t *testing.T) {
 		name string
 		set  func(m *gatekeeperv1.ForgetFiringsRequest, nextYear time.Time)
 		want string
-		mark time.Duration // relative to a year ahead
+		mark time.Duration // relative to nextYear
 	}{
 		{"after", func(m *gatekeeperv1.ForgetFiringsRequest, nextYear time.Time) {
 			m.After = timestamppb.New(nextYear.Add(time.Hour))
@@ -173,12 +172,12 @@ func TestForgetFirings_SelectsByNameOrTime(t *testing.T) {
 		x.set(m, nextYear)
 		r, err := op.ForgetFirings(ctx(t), m)
 		if got := g.keeper.machine.State().LowWater("s").Sub(nextYear); err != nil || namesOf(r.GetChange().GetFirings()) != x.want || got != x.mark {
-			t.Errorf("%s: %v, %v, the mark is %v from a year ahead", x.name, r, err, got)
+			t.Errorf("%s: ForgetFirings() = %v, %v and moved the mark by %v", x.name, r, err, got)
 		}
 	}
 }
 
-// A firing whose permit occupies a slot may be running. The refusal names the holder, and says how to free the slot.
+// A firing whose permit occupies a slot may be running. The error contains the holder and the command to free the slot.
 func TestForgetFirings_Held_IsRefused(t *testing.T) {
 	g, op, nextYear := openPoisoned(t)
 	token := g.claim(t, semaphore.Firing{Name: "runs", Due: nextYear.Add(3 * time.Hour)}, false)
@@ -206,7 +205,7 @@ func TestForgetFirings_ChangedSinceTheDryRun_IsRefused(t *testing.T) {
 	_, err = op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Firings: []*gatekeeperv1.Firing{{Name: "a"}}})
 	want(t, err, codes.NotFound, "NO_SUCH_FIRING")
 	if n := g.keeper.machine.State().ClaimCount("s"); n != 3 {
-		t.Errorf("%d firings are left, want 3", n)
+		t.Errorf("ClaimCount() = %d, want 3", n)
 	}
 }
 
@@ -230,8 +229,8 @@ func TestForgetFirings_BadInput_IsRefused(t *testing.T) {
 	want(t, err, codes.InvalidArgument, "INVALID_FIELD")
 }
 
-// One call forgets a limited number of firings, so that its journal entry stays readable. The refusal says how to
-// continue.
+// The number of firings per call is limited, so that the journal entry stays readable. The error contains the due time
+// from which to start.
 func TestForgetFirings_TooMany_ReportsWhereToStart(t *testing.T) {
 	g, op, nextYear := openPoisoned(t)
 	for i := range preview.MaxForgotten {
@@ -245,11 +244,11 @@ func TestForgetFirings_TooMany_ReportsWhereToStart(t *testing.T) {
 	}
 	r, err := op.ForgetFirings(ctx(t), &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", After: timestamppb.New(after)})
 	if err != nil || len(r.GetChange().GetFirings()) != preview.MaxForgotten {
-		t.Error(err)
+		t.Errorf("ForgetFirings() forgot %d firings, %v; want %d", len(r.GetChange().GetFirings()), err, preview.MaxForgotten)
 	}
 }
 
-// Firings with the same due time cannot be split by time.
+// Firings with the same due time cannot be split by time, so they must be selected by name.
 func TestForgetFirings_TooManyAtSameTime_AsksForNames(t *testing.T) {
 	g, op, nextYear := openPoisoned(t)
 	due := nextYear.Add(24 * time.Hour)

@@ -12,8 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// A stream reads the events of one entry and then the state, which may be newer. The events for later task changes are
-// still to come, so the revision that the stream reports must not cover them.
+// A stream reads the events of an entry and then the state, which may be newer. Events for later task changes have not
+// been read yet, so the reported revision must not include them.
 func TestFollowJob_StateAheadOfEvents_MissesNoChange(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -63,7 +63,7 @@ func TestFollowJob_StateAheadOfEvents_MissesNoChange(t *testing.T) {
 	}
 }
 
-// A task that has changed twice is sent once, in its current state. The event for the second change adds nothing.
+// A task that has changed twice is sent once, in its current state. The second event must not send it again.
 func TestFollowJob_TaskChangedTwice_IsSentOnce(t *testing.T) {
 	g := openHandover(t)
 	g.keeper.do(fsm.SubmitJob{Spec: &work.Spec{ID: "j", Semaphore: "s", MaxResult: 8}, Digest: strings.Repeat("x", sha256.Size), Tasks: [][]byte{[]byte("x"), []byte("y")}})
@@ -93,7 +93,7 @@ func (g *gate) grantTask(t *testing.T, acquirer string) uint64 {
 	t.Helper()
 	r, ok := g.keeper.do(fsm.Grant{Semaphore: "s", Identity: semaphore.Identity{Acquirer: acquirer}, Weight: 1, DefinitionVersion: g.keeper.machine.State().Definition("s").Version, Worker: true}).(fsm.GrantResult)
 	if !ok || r.Task == nil {
-		t.Fatalf("the worker got no task: %+v", r)
+		t.Fatalf("grant without a task: %+v", r)
 	}
 	return r.Permit.Token
 }

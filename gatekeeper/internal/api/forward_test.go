@@ -59,20 +59,20 @@ func TestForward_Unary_IsAnsweredByLeader(t *testing.T) {
 		t.Fatalf("TryAcquire() at the follower = %v, %v; want token 7", reply, err)
 	}
 	if h := header.Get(HopHeader); len(h) != 1 || h[0] != "gk2" {
-		t.Errorf("the leader got the hop header %q", h)
+		t.Errorf("hop header at the leader = %q, want gk2", h)
 	}
 	if h := header.Get("traceparent"); len(h) != 1 || h[0] != "00-1" {
-		t.Errorf("the leader got the caller's header as %q", h)
+		t.Errorf("traceparent at the leader = %q, want 00-1", h)
 	}
 	if h := header.Get("x-blob-bin"); len(h) != 1 || h[0] != "\x00\xff" {
-		t.Errorf("the leader got the caller's binary header as %q", h)
+		t.Errorf("binary header at the leader = %q, want it unchanged", h)
 	}
 	if deadline.Before(before) || deadline.After(before.Add(testTimeout+time.Second)) {
-		t.Errorf("the deadline is %v, want the caller's", deadline)
+		t.Errorf("deadline at the leader = %v, want the client's", deadline)
 	}
 }
 
-// By now, the leader's address may belong to a different server, perhaps the leader of another cluster.
+// The leader's address may have been reassigned to another server, perhaps to the leader of another cluster.
 func TestForward_LeaderAddressBelongsToAnotherServer_IsRefused(t *testing.T) {
 	other, follower := pair(t)
 	other.consensus.rename("def.1/gk1/other")
@@ -86,7 +86,7 @@ func TestForward_LeaderAddressBelongsToAnotherServer_IsRefused(t *testing.T) {
 	}
 	follower.consensus.follow(consensus.Leader{ID: "gk1", APIAddress: other.address, Name: "abc.1/gk1/ours", Term: 1})
 	_, err := follower.permits.TryAcquire(withHeader(ctx(t), HopToHeader, "def.1/gk1/other"), plainRequest)
-	want(t, err, codes.Unavailable, "NO_LEADER") // a caller's own claim is not trusted either
+	want(t, err, codes.Unavailable, "NO_LEADER") // the client's own header is ignored
 	_, err = follower.permits.TryAcquire(ctx(t), plainRequest)
 	want(t, err, codes.Unavailable, "NO_LEADER")
 	err = acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: testIdentity(), RequestId: "r"})(ctx(t), follower)
@@ -117,7 +117,7 @@ func statusContents(err error) []any {
 	return append([]any{s.Code(), s.Message()}, s.Details()...)
 }
 
-// Watchers are forwarded to the leader, which learns of changes first. Without a leader, any server serves them.
+// Watch calls are forwarded to the leader, which applies changes first. Without a leader, any server serves them.
 func TestForward_Watch_PrefersLeader(t *testing.T) {
 	leader, follower := pair(t)
 	leader.create("a")
@@ -136,12 +136,12 @@ func TestForward_LocalMethods_AreNotForwarded(t *testing.T) {
 	leader.create("a")
 	got, err := follower.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{})
 	if err != nil || got.GetId() != "gk2" {
-		t.Errorf("GetStatus() = %v, %v, want that of gk2", got, err)
+		t.Errorf("GetStatus() = %v, %v; want the status of gk2", got, err)
 	}
 	_, err = follower.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "a", Stale: true})
 	want(t, err, codes.NotFound, "NO_SUCH_DEFINITION")
 	if r, err := follower.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "a"}); err != nil || r.GetRecord() == nil {
-		t.Errorf("GetDefinition() = %v, %v, want the leader's record", r, err)
+		t.Errorf("GetDefinition() = %v, %v; want the leader's record", r, err)
 	}
 }
 
@@ -149,20 +149,20 @@ func TestForward_SecondHop_IsRefused(t *testing.T) {
 	_, follower := pair(t)
 	_, err := follower.permits.TryAcquire(withHeader(ctx(t), HopHeader, "gk3"), plainRequest)
 	if info := want(t, err, codes.Unavailable, "NOT_LEADER"); info["leader_id"] != "gk1" || info["leader_api"] == "" {
-		t.Errorf("TryAcquire() on a second hop has metadata %v, want the leader gk1", info)
+		t.Errorf("error metadata on a second hop = %v, want leader gk1", info)
 	}
 	stream := must(follower.permits.KeepAlive(withHeader(ctx(t), HopHeader, "gk3")))(t)
 	_, err = stream.Recv()
 	want(t, err, codes.Unavailable, "NOT_LEADER")
 }
 
-// Two servers mistake each other for the leader: the call makes one hop and is answered.
+// If two servers each take the other for the leader, the call fails after one hop.
 func TestForward_ServersFollowingEachOther_DoNotLoop(t *testing.T) {
 	first, second := pair(t)
 	first.consensus.follow(consensus.Leader{ID: "gk2", APIAddress: second.address, Term: 2})
 	_, err := second.permits.TryAcquire(ctx(t), plainRequest)
 	if info := want(t, err, codes.Unavailable, "NOT_LEADER"); info["leader_id"] != "gk2" {
-		t.Errorf("TryAcquire() has metadata %v, want leader_id gk2", info)
+		t.Errorf("error metadata = %v, want leader_id gk2", info)
 	}
 }
 
@@ -187,10 +187,10 @@ func TestForward_NoReachableLeader_ReturnsNoLeader(t *testing.T) {
 			follower.consensus.follow(c.leader)
 			_, err := follower.permits.TryAcquire(ctx(t), plainRequest)
 			if info := want(t, err, codes.Unavailable, "NO_LEADER"); info["leader_id"] != c.hint {
-				t.Errorf("TryAcquire() has metadata %v, want the leader's id if it is known", info)
+				t.Errorf("error metadata = %v, want the leader's id if it is known", info)
 			}
 			if text := status.Convert(err).Message(); strings.Contains(text, "rpc error") || strings.Contains(text, "desc =") {
-				t.Errorf("the message contains gRPC's own text: %q", text)
+				t.Errorf("message contains raw gRPC error text: %q", text)
 			}
 			err = acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: testIdentity(), RequestId: "r"})(ctx(t), follower)
 			want(t, err, codes.Unavailable, "NO_LEADER")
@@ -222,7 +222,7 @@ func TestForward_CallerDeadlinePasses_CallEnds(t *testing.T) {
 		_, err := follower.permits.TryAcquire(c, plainRequest)
 		cancel()
 		if status.Code(err) != codes.DeadlineExceeded {
-			t.Fatalf("TryAcquire(): got %v, want DeadlineExceeded", err)
+			t.Fatalf("TryAcquire() = %v, want DeadlineExceeded", err)
 		}
 		if len(reached) > 0 {
 			break
@@ -231,7 +231,7 @@ func TestForward_CallerDeadlinePasses_CallEnds(t *testing.T) {
 	receiveFrom(t, ended)
 }
 
-// A call that reached the leader before the connection broke may have been carried out.
+// A call that reached the leader before the connection broke may have been executed.
 func TestForward_ConnectionBreaks_OnlyWritesHaveUnknownOutcome(t *testing.T) {
 	leader, follower := pair(t)
 	reached := make(chan struct{}, 2)
@@ -252,12 +252,12 @@ func TestForward_ConnectionBreaks_OnlyWritesHaveUnknownOutcome(t *testing.T) {
 	go func() { reads <- refresh(frameOf(1, 1).GetTokens()...)(ctx(t), follower) }()
 	receiveFrom(t, reached)
 	receiveFrom(t, reached)
-	go leader.server.Stop() // returns only once the calls have returned
+	go leader.server.Stop() // blocks until the calls return
 	want(t, receiveFrom(t, writes), codes.Unavailable, "OUTCOME_UNKNOWN")
 	want(t, receiveFrom(t, reads), codes.Unavailable, "NO_LEADER")
 }
 
-// If the leader hangs and another one is elected, callers stop waiting for the hung one.
+// If the leader hangs and another server is elected, calls forwarded to the old leader are ended.
 func TestForward_LeaderChanges_EndsCallsInProgress(t *testing.T) {
 	leader, follower := pair(t)
 	reached := make(chan struct{}, 2)
@@ -287,8 +287,8 @@ func TestForward_LeaderChanges_EndsCallsInProgress(t *testing.T) {
 	receiveFrom(t, listener.closed)
 }
 
-// A transfer ends the term in which it was forwarded, often before the response arrives. The response then names the
-// new leader.
+// A successful transfer ends the term, often before the old leader's response arrives. The follower then responds with
+// the new leader.
 func TestForward_TransferInterruptedByItsOwnSuccess_IsAnswered(t *testing.T) {
 	for name, c := range map[string]struct {
 		to, newLeader string
@@ -324,13 +324,13 @@ func TestForward_TransferInterruptedByItsOwnSuccess_IsAnswered(t *testing.T) {
 			if c.unknown {
 				want(t, a.err, codes.Unavailable, "OUTCOME_UNKNOWN")
 			} else if a.err != nil || a.newLeader != c.newLeader {
-				t.Errorf("TransferLeadership() = leader %q, %v", a.newLeader, a.err)
+				t.Errorf("TransferLeadership() = leader %q, %v; want leader %q", a.newLeader, a.err, c.newLeader)
 			}
 		})
 	}
 }
 
-// A transfer that the old leader never received was not carried out, whichever server leads now.
+// If the old leader never received the transfer, the transfer had no effect, even if leadership has changed.
 func TestForward_TransferInterruptedBeforeItWasSent_ReturnsNoLeader(t *testing.T) {
 	dialled := make(chan struct{}, 1)
 	_, follower := pair(t, func(c *Config) {
@@ -404,7 +404,7 @@ func TestForward_KeepAliveStream_RelaysBothWays(t *testing.T) {
 	for n := range uint64(3) {
 		send(t, stream, frameOf(n+1, 40+n))
 		if r := recv(t, stream); r.GetFrame() != n+1 || r.GetResults()[0].GetToken() != 40+n {
-			t.Errorf("answer to the frame = %v, want its number and its token", r)
+			t.Errorf("response = %v, want the number and token of the frame", r)
 		}
 	}
 	listener.notices <- []keeper.TokenResult{{Token: 41, Status: keeper.StatusLost}}
@@ -445,7 +445,7 @@ func TestForward_OldTerm_UsesCurrentConnection(t *testing.T) {
 	f := g.api.forward
 	current := must(f.open(consensus.Leader{ID: "gk2", APIAddress: "x:1", Term: 5}))(t)
 	if old, err := f.open(consensus.Leader{ID: "gk3", APIAddress: "y:1", Term: 4}); err != nil || old != current {
-		t.Errorf("open() with an old term = connection to %v, %v", old.leader, err)
+		t.Errorf("open() with an old term = connection to %v, %v; want the current connection", old.leader, err)
 	}
 	g.api.Close()
 	if _, err := f.open(consensus.Leader{ID: "gk2", APIAddress: "x:1", Term: 6}); !errors.Is(err, ErrShuttingDown) {
@@ -459,7 +459,7 @@ func TestForwardsHeader_OnlyCallersOwnHeaders(t *testing.T) {
 		":authority": false, "content-type": false, "user-agent": false, "grpc-timeout": false, "te": false,
 	} {
 		if forwardsHeader(key) != expected {
-			t.Errorf("forwardsHeader(%s) = %v", key, !expected)
+			t.Errorf("forwardsHeader(%s) = %v, want %v", key, !expected, expected)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// Callers on the HTTP port share one connection, but each has its own per-connection limits.
+// All callers on the HTTP port share one gRPC connection, but per-connection limits apply to each caller separately.
 func TestConnectionOf_CallersOnHTTPPort_AreDistinguishedByCredential(t *testing.T) {
 	t.Parallel()
 	keyOf := func(info credentials.AuthInfo, source, bearer string) any {
@@ -17,10 +17,10 @@ func TestConnectionOf_CallersOnHTTPPort_AreDistinguishedByCredential(t *testing.
 	}
 	one := keyOf(gatewayInfo{}, "10.0.0.1:1000", "Bearer a")
 	if again := keyOf(gatewayInfo{}, "10.0.0.1:1001", "Bearer a"); again != one {
-		t.Errorf("same address with another port: %v, want %v", again, one)
+		t.Errorf("same address with a different port: %v, want %v", again, one)
 	}
 	if again, first := keyOf(gatewayInfo{}, "[2001:db8::2]:1", "Bearer a"), keyOf(gatewayInfo{}, "[2001:db8::1]:1", "Bearer a"); again != first {
-		t.Errorf("another address in the same /64: %v, want %v", again, first)
+		t.Errorf("different address in the same /64: %v, want %v", again, first)
 	}
 	for _, other := range []any{
 		keyOf(gatewayInfo{}, "10.0.0.2:1000", "Bearer a"), keyOf(gatewayInfo{}, "10.0.0.1:1000", "Bearer b"),

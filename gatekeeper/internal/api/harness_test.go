@@ -123,10 +123,10 @@ type fakeKeeper struct {
 	machine *fsm.Machine
 	applyMu sync.Mutex // guards index
 	index   uint64
-	// notLeader is the error that reads and edits return, if set.
+	// notLeader, if set, is returned by reads and edits.
 	notLeader error
 
-	// denies answers a request in a batch if answering it changes nothing.
+	// denies answers a batched request whose answer does not change the state.
 	denies     func(*keeper.AcquireCall) (keeper.Answer, bool, error)
 	tryAcquire func(context.Context, *keeper.AcquireCall) (keeper.Answer, error)
 	acquire    func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error)
@@ -137,10 +137,10 @@ type fakeKeeper struct {
 	cancel     func(sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error)
 	verify     func(sem string, token uint64) (keeper.Verification, error)
 	explain    func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error)
-	// The remembered denials.
+	// Recorded denials.
 	denied, misspelled, deniesAll []keeper.DeniedCaller
 	denialsChanged                func(after uint64) ([]string, uint64)
-	denialsSince                  time.Time // when the server began to remember denials
+	denialsSince                  time.Time // when the server began to record denials
 	waiters                       []keeper.Waiter
 	recovering                    time.Duration
 	disabled                      string
@@ -300,7 +300,7 @@ func (k *fakeKeeper) Edit(_ context.Context, b fsm.EditBatch, end keeper.Ending)
 	return r, err
 }
 
-// applyAs applies a command, and returns a refusal as the keeper's error.
+// applyAs applies a command, and converts a refusal to the keeper's error.
 func applyAs[R fsm.Result](k *fakeKeeper, cmd fsm.Command) (R, error) {
 	switch r := k.do(cmd).(type) {
 	case R:
@@ -326,7 +326,7 @@ func endTime(end keeper.Ending) time.Time {
 	return end.At
 }
 
-// Pause and the other operator commands are applied to the machine as is.
+// Pause and the other operator commands are applied to the machine without validation.
 func (k *fakeKeeper) Pause(_ context.Context, cmd fsm.Pause, end keeper.Ending) (fsm.RevisionResult, error) {
 	cmd.Until = endTime(end)
 	return k.applyAfterConcurrent(cmd)
@@ -515,7 +515,7 @@ type fakeListener struct {
 	closed  chan struct{}
 
 	mu  sync.Mutex // guards log
-	log []string   // the calls in order
+	log []string   // calls in order
 }
 
 func (l *fakeListener) Receive() Frame { return &fakeFrame{listener: l, received: time.Now()} }
@@ -636,7 +636,7 @@ func ctx(t *testing.T) context.Context {
 	return c
 }
 
-// create creates definitions with these names.
+// create creates definitions with the given names.
 func (g *gate) create(names ...string) {
 	for _, name := range names {
 		g.keeper.do(fsm.EditBatch{At: time.Unix(1, 0).UTC(), Author: "test", Changes: []fsm.Change{
@@ -653,7 +653,7 @@ func definition(name string) *semaphore.Definition {
 	return d
 }
 
-// grant grants a permit.
+// grant grants acquirer a permit.
 func (g *gate) grant(t *testing.T, sem, acquirer string) *semaphore.Permit {
 	t.Helper()
 	state := g.keeper.machine.State()
@@ -667,7 +667,7 @@ func (g *gate) grant(t *testing.T, sem, acquirer string) *semaphore.Permit {
 	return r.Permit
 }
 
-// keepPlace implements Acquire for a caller that stays first in the queue until its call ends.
+// keepPlace implements Acquire for a caller that remains first in the queue until its context is done.
 func keepPlace(ctx context.Context, _ *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error) {
 	if err := progress(keeper.Place{Place: 1, QueueLength: 1}); err != nil {
 		return keeper.Answer{}, err
@@ -676,7 +676,7 @@ func keepPlace(ctx context.Context, _ *keeper.AcquireCall, progress func(keeper.
 	return keeper.Answer{}, ctx.Err()
 }
 
-// waitOn opens an Acquire stream whose caller stays first in the queue of g.
+// waitOn opens an Acquire stream whose caller remains first in the queue of g.
 func waitOn(t *testing.T, client gatekeeperv1.PermitServiceClient, g *gate) grpc.ServerStreamingClient[gatekeeperv1.AcquireResponse] {
 	t.Helper()
 	g.keeper.acquire = keepPlace
@@ -685,7 +685,7 @@ func waitOn(t *testing.T, client gatekeeperv1.PermitServiceClient, g *gate) grpc
 	return stream
 }
 
-// must returns the result of a call, and fails the test if the call failed: must(call())(t).
+// must returns the result of a call, or fails the test if the call returned an error. Usage: must(call())(t).
 func must[R any](r R, err error) func(*testing.T) R {
 	return func(t *testing.T) R {
 		t.Helper()
@@ -696,7 +696,7 @@ func must[R any](r R, err error) func(*testing.T) R {
 	}
 }
 
-// want checks the code and the reason of an error, and returns the metadata of its ErrorInfo.
+// want checks an error's code and reason, and returns its ErrorInfo metadata.
 func want(t *testing.T, err error, code codes.Code, reason string) map[string]string {
 	t.Helper()
 	s := status.Convert(err)
@@ -723,12 +723,12 @@ func receiveFrom[T any](t *testing.T, ch <-chan T) T {
 	case v := <-ch:
 		return v
 	case <-time.After(testTimeout):
-		t.Fatal("timed out waiting for the channel")
+		t.Fatal("timed out receiving from the channel")
 		panic("unreachable")
 	}
 }
 
-// eventually polls until a condition holds. Use it for conditions that are not signalled on a channel.
+// eventually polls until a condition holds. It is for conditions that no channel signals.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.NewTimer(testTimeout)
@@ -739,7 +739,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 		select {
 		case <-tick.C:
 		case <-deadline.C:
-			t.Fatalf("condition was never met: %s", what)
+			t.Fatalf("timed out waiting for condition: %s", what)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func FuzzHeaders(f *testing.F) {
 		ctx, err := a.authenticate(metadata.NewIncomingContext(ctx, md))
 		c := callerIn(ctx)
 		if c == nil || c.member || c.verified || c.via != "" || c.source != "10.0.0.1:7" || len(c.credential.Subjects)+len(c.credential.Acquirers) > 0 {
-			t.Fatalf("headers changed the caller to %+v, %v", c, err)
+			t.Fatalf("caller = %+v, %v; want it unaffected by headers", c, err)
 		}
 		if hop != "" && err == nil {
 			t.Error("a client was accepted as a forwarding member")
@@ -75,8 +75,8 @@ func FuzzHeaders(f *testing.F) {
 	})
 }
 
-// A client without credentials sees no page of the admin port, whatever the path and headers. Probes return only a
-// status.
+// Without credentials, the admin port serves only the health probes, whatever the path and headers. The probes return a
+// status code without a body.
 func FuzzAdminPort(f *testing.F) {
 	a, secret := newAuthenticatedAPI(f)
 	for _, path := range []string{"/", "/metrics", "/healthz", "/readyz", "/debug/pprof/heap", "//healthz", "/healthz/../metrics", "*", "/%68ealthz"} {

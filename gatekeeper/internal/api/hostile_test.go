@@ -18,7 +18,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// awaitClose waits until the other side closes the connection.
+// awaitClose waits for the server to close the connection.
 func awaitClose(t *testing.T, c net.Conn) {
 	t.Helper()
 	if err := c.SetReadDeadline(time.Now().Add(testTimeout)); err != nil {
@@ -30,8 +30,7 @@ func awaitClose(t *testing.T, c net.Conn) {
 	}
 }
 
-// Connections that do not complete their handshake are closed after the time limit. Other clients are served in the
-// meantime.
+// Connections that do not complete the handshake in time are closed, and other clients are served in the meantime.
 func TestAPI_SlowHandshakes_TimeOutWhileOthersAreServed(t *testing.T) {
 	ca := authoritytest.New(t)
 	g := open(t, func(c *Config) {
@@ -43,7 +42,7 @@ func TestAPI_SlowHandshakes_TimeOutWhileOthersAreServed(t *testing.T) {
 	for i := range 64 {
 		c := must(net.Dial("tcp", g.address))(t)
 		t.Cleanup(func() { c.Close() })
-		_, _ = io.WriteString(c, hello[:i]) // some send nothing, and none sends a complete hello
+		_, _ = io.WriteString(c, hello[:i]) // no connection sends a complete ClientHello, and the first sends nothing
 		slow = append(slow, c)
 	}
 	// Some complete the TLS handshake but never start HTTP/2.
@@ -53,7 +52,7 @@ func TestAPI_SlowHandshakes_TimeOutWhileOthersAreServed(t *testing.T) {
 		slow = append(slow, c)
 	}
 	drip := make(chan struct{})
-	go func() { // sending a byte now and then does not extend the time limit
+	go func() { // sending one byte at a time does not extend the time limit
 		defer close(drip)
 		for i := 63; i < len(hello); i++ {
 			if _, err := slow[63].Write([]byte{hello[i]}); err != nil {
@@ -79,28 +78,27 @@ func TestAPI_SlowHandshakes_TimeOutWhileOthersAreServed(t *testing.T) {
 	}
 }
 
-// Bytes that are not HTTP/2 end their connection, and a message that is too large ends its call. Nothing else is
-// affected.
+// Invalid HTTP/2 closes the connection, and an oversized message fails the call. Other calls are not affected.
 func TestAPI_MalformedOrOversizedInput_IsRefused(t *testing.T) {
 	g := open(t, func(c *Config) { c.Handshake = 500 * time.Millisecond })
 	preface := "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 	settings := "\x00\x00\x00\x04\x00\x00\x00\x00\x00"
 	for what, text := range map[string]string{
-		"half a preface":     preface[:10],
-		"HTTP/1":             "POST /gatekeeper.v1.PermitService/TryAcquire HTTP/1.1\r\nHost: a\r\n\r\n",
-		"random":             "\x00\xff\x13\x37" + strings.Repeat("\x9b\x1b[2J\n", 1000),
-		"no settings":        preface + "\x00\x00\x08\x06\x00\x00\x00\x00\x00aaaaaaaa",
-		"a huge frame":       preface + settings + "\xff\xff\xff\x00\x00\x00\x00\x00\x01" + strings.Repeat("a", 1<<20),
-		"a stream with id 0": preface + settings + "\x00\x00\x01\x01\x05\x00\x00\x00\x00\x88",
-		"invalid headers":    preface + settings + "\x00\x00\x04\x01\x05\x00\x00\x00\x01\xff\xff\xff\xff",
-		"endless settings":   preface + strings.Repeat(settings, 100_000) + "\x00\x00\x00\x07\x00\x00\x00\x00\x01",
-		"endless pings":      preface + settings + strings.Repeat("\x00\x00\x08\x06\x00\x00\x00\x00\x00aaaaaaaa", 10_000),
+		"partial preface":  preface[:10],
+		"HTTP/1":           "POST /gatekeeper.v1.PermitService/TryAcquire HTTP/1.1\r\nHost: a\r\n\r\n",
+		"random bytes":     "\x00\xff\x13\x37" + strings.Repeat("\x9b\x1b[2J\n", 1000),
+		"no settings":      preface + "\x00\x00\x08\x06\x00\x00\x00\x00\x00aaaaaaaa",
+		"huge frame":       preface + settings + "\xff\xff\xff\x00\x00\x00\x00\x00\x01" + strings.Repeat("a", 1<<20),
+		"stream ID 0":      preface + settings + "\x00\x00\x01\x01\x05\x00\x00\x00\x00\x88",
+		"invalid headers":  preface + settings + "\x00\x00\x04\x01\x05\x00\x00\x00\x01\xff\xff\xff\xff",
+		"endless settings": preface + strings.Repeat(settings, 100_000) + "\x00\x00\x00\x07\x00\x00\x00\x00\x01",
+		"endless pings":    preface + settings + strings.Repeat("\x00\x00\x08\x06\x00\x00\x00\x00\x00aaaaaaaa", 10_000),
 	} {
 		t.Run(what, func(t *testing.T) {
 			c := must(net.Dial("tcp", g.address))(t)
 			defer c.Close()
 			sent := make(chan struct{})
-			go func() { // the server may never read it
+			go func() { // may block, because the server may stop reading
 				defer close(sent)
 				_, _ = io.WriteString(c, text)
 			}()
@@ -119,7 +117,7 @@ func TestAPI_MalformedOrOversizedInput_IsRefused(t *testing.T) {
 	for _, size := range []int{MaxMessage + 1, maxReceived + 1} {
 		_, err := g.cluster.RemoveMember(ctx(t), &gatekeeperv1.RemoveMemberRequest{Id: strings.Repeat("a", size)}, grpc.MaxCallSendMsgSize(1<<30))
 		if code := status.Code(err); code != codes.InvalidArgument && code != codes.ResourceExhausted {
-			t.Errorf("a message with a field of %d bytes: %v", size, err)
+			t.Errorf("message with a field of %d bytes: got %v, want InvalidArgument or ResourceExhausted", size, err)
 		}
 	}
 	if _, err := g.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{}); err != nil {

@@ -79,11 +79,11 @@ func TestKeepAlive_Groups_OnlyPlainRefreshesAreGrouped(t *testing.T) {
 		for _, token := range tokens {
 			seen = append(seen, token.Token)
 			if token.Duration != time.Minute || token.Reports {
-				t.Errorf("Refresh() got token %+v, want a duration of one minute and no report", token)
+				t.Errorf("Refresh() called with token %+v, want a duration of one minute and no report", token)
 			}
 		}
 		if !slices.Equal(seen, []uint64{1, 2, 3, 4, 5, 6, 7}) {
-			t.Errorf("Refresh() got tokens %v, want 1 to 7", seen)
+			t.Errorf("Refresh() called with tokens %v, want 1 to 7", seen)
 		}
 		return []keeper.TokenResult{
 			{Token: 1, Status: keeper.StatusRefreshed, Duration: time.Minute},
@@ -114,11 +114,11 @@ func TestKeepAlive_Groups_OnlyPlainRefreshesAreGrouped(t *testing.T) {
 		}
 	}
 	if !maps.Equal(durations, map[uint64]time.Duration{1: time.Minute, 3: time.Second, 7: time.Second}) {
-		t.Errorf("grouped refreshes = %v", answer.GetRefreshed())
+		t.Errorf("grouped refreshes = %v, want tokens 1, 3 and 7", answer.GetRefreshed())
 	}
 }
 
-// A client that does not set grouped gets all results individually.
+// If the client does not set grouped, the response has one result per token.
 func TestKeepAlive_NotGrouped_ReturnsResultsIndividually(t *testing.T) {
 	g := open(t)
 	g.keeper.refresh = refreshAll
@@ -127,7 +127,7 @@ func TestKeepAlive_NotGrouped_ReturnsResultsIndividually(t *testing.T) {
 	frame.Grouped = false
 	send(t, stream, frame)
 	if r := recv(t, stream); len(r.GetResults()) != 2 || len(r.GetRefreshed()) != 0 {
-		t.Errorf("answer = %v, want two results and no group", r)
+		t.Errorf("response = %v, want two results and no group", r)
 	}
 }
 
@@ -138,11 +138,11 @@ func TestKeepAlive_Frame_IsAnsweredWithItsNumber(t *testing.T) {
 	send(t, stream, frameOf(1, 5, 6))
 	r := recv(t, stream)
 	if r.GetFrame() != 1 || len(r.GetResults()) != 2 || r.GetResults()[1].GetToken() != 6 || r.GetResults()[1].GetDuration().AsDuration() != time.Minute {
-		t.Errorf("answer to frame 1 = %v", r)
+		t.Errorf("response to frame 1 = %v, want refreshed tokens 5 and 6", r)
 	}
 	send(t, stream, frameOf(2))
 	if r := recv(t, stream); r.GetFrame() != 2 || len(r.GetResults()) != 0 {
-		t.Errorf("empty frame: got %v", r)
+		t.Errorf("response to the empty frame = %v, want frame 2 without results", r)
 	}
 	if err := stream.CloseSend(); err != nil {
 		t.Fatal(err)
@@ -164,7 +164,7 @@ func TestKeepAlive_Notices_AreSentWithoutFrame(t *testing.T) {
 	}
 }
 
-// Eight frames are processed at the same time and answered in any order. A ninth waits for one of them.
+// Eight frames are processed concurrently and answered in any order. A ninth waits until one of them has finished.
 func TestKeepAlive_ManyFrames_AreProcessedInParallelUpToLimit(t *testing.T) {
 	g := open(t)
 	began := make(chan uint64)
@@ -191,15 +191,15 @@ func TestKeepAlive_ManyFrames_AreProcessedInParallelUpToLimit(t *testing.T) {
 	}
 	select {
 	case n := <-began:
-		t.Fatalf("frame %d began while eight others were in flight", n)
+		t.Fatalf("frame %d started while eight others were in flight", n)
 	default:
 	}
 	close(proceed[3])
 	if r := recv(t, stream); r.GetFrame() != 3 {
-		t.Errorf("first answer is for frame %d, want 3", r.GetFrame())
+		t.Errorf("got response to frame %d first, want 3", r.GetFrame())
 	}
 	if n := receiveFrom(t, began); n != 9 {
-		t.Errorf("next frame to begin is %d, want 9", n)
+		t.Errorf("frame %d started next, want 9", n)
 	}
 	for n, ch := range proceed {
 		if n != 3 {
@@ -228,16 +228,16 @@ func TestKeepAlive_Forget_WaitsForEarlierFrames(t *testing.T) {
 	second := frameOf(2, 2)
 	second.Forget = []uint64{1}
 	send(t, stream, second)
-	// Notices are still delivered while the second frame waits. That does not prove that the frame was received before
-	// the first one finished, so the order is checked at the end.
+	// A notice is delivered while the second frame waits. This does not prove that the server had received the second
+	// frame before the first one finished, so the order of calls is checked as well.
 	listener.notices <- []keeper.TokenResult{{Token: 9, Status: keeper.StatusLost}}
 	recv(t, stream)
 	close(proceed)
 	if r := recv(t, stream); r.GetFrame() != 1 {
-		t.Errorf("answer is for frame %d, want 1", r.GetFrame())
+		t.Errorf("got response to frame %d, want 1", r.GetFrame())
 	}
 	if r := recv(t, stream); r.GetFrame() != 2 {
-		t.Errorf("answer is for frame %d, want 2", r.GetFrame())
+		t.Errorf("got response to frame %d, want 2", r.GetFrame())
 	}
 	listener.mu.Lock()
 	defer listener.mu.Unlock()

@@ -28,7 +28,7 @@ func TestListMembers_ReturnsEachMembersStatusOrError(t *testing.T) {
 	follower.consensus.role = consensus.RoleFollower
 	got := must(follower.cluster.ListMembers(ctx(t), new(gatekeeperv1.ListMembersRequest)))(t)
 	if got.GetId() != "gk2" || len(got.GetMembers()) != 6 {
-		t.Fatalf("ListMembers() = %v, want 6 members as seen by gk2", got)
+		t.Fatalf("ListMembers() = %v, want 6 members and id gk2", got)
 	}
 	for i, c := range []struct {
 		id  string
@@ -44,19 +44,19 @@ func TestListMembers_ReturnsEachMembersStatusOrError(t *testing.T) {
 	} {
 		m := got.GetMembers()[i]
 		if m.GetMember().GetId() != c.id || !strings.Contains(m.GetError(), c.err) || (m.GetError() == "") != (c.err == "") {
-			t.Errorf("ListMembers() returned for %s: %v", c.id, m)
+			t.Errorf("member %s = %v, want error %q", c.id, m, c.err)
 		}
 		if answered := c.err == ""; answered && (m.GetStatus().GetId() != c.id || m.Lag == nil || m.GetLag() != c.lag) ||
 			!answered && (m.Status != nil || m.Lag != nil) {
-			t.Errorf("ListMembers() returned for %s: %v", c.id, m)
+			t.Errorf("member %s = %v, want a status and lag only if it answered", c.id, m)
 		}
 		if strings.Contains(m.GetError(), "rpc error") || strings.Contains(m.GetError(), "desc =") {
-			t.Errorf("%s: the error contains gRPC's own text: %q", c.id, m.GetError())
+			t.Errorf("%s: error contains raw gRPC error text: %q", c.id, m.GetError())
 		}
 	}
 }
 
-// Without a response from the leader, no lag is known.
+// Lag is measured against the leader, so it is unknown if the leader does not respond.
 func TestListMembers_LeaderDoesNotRespond_ReportsNoLag(t *testing.T) {
 	_, follower := pair(t)
 	follower.consensus.members = []consensus.Member{{ID: "gk1", APIAddress: unusedAddress(t)}, {ID: "gk2"}}

@@ -17,7 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// openOperator opens a server at feature level 3 and creates definitions with these names.
+// openOperator opens a server at feature level 3 and creates definitions with the given names.
 func openOperator(t *testing.T, names ...string) (*gate, gatekeeperv1.OperatorServiceClient) {
 	g := open(t)
 	entry := must(fsm.Encode(1, []fsm.Command{fsm.RaiseFeatureLevel{Level: 3}}))(t)
@@ -67,7 +67,7 @@ func TestOperatorChanges_RepeatedRequest_ReturnsOriginalResponse(t *testing.T) {
 		before := revision()
 		again, names, err := x.call(x.what)
 		if err != nil || again != first || len(names) != 2 || revision() != before {
-			t.Errorf("%s retried: got revision %d, names %q, %v; the state is at revision %d, want %d", x.what, again, names, err, revision(), before)
+			t.Errorf("%s retried: got revision %d, names %q, %v; state revision = %d, want %d", x.what, again, names, err, revision(), before)
 		}
 	}
 }
@@ -91,7 +91,7 @@ func TestResume_ByChange_KeepsOtherPauses(t *testing.T) {
 
 func TestUndo_Resume_IsPreviewedAndMadeAsOneChange(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
-	for _, name := range []string{"a", "b"} { // separate pauses, so that the undo must restore two
+	for _, name := range []string{"a", "b"} { // two pauses, both of which the undo must restore
 		must(op.Pause(ctx(t), &gatekeeperv1.PauseRequest{
 			Selector: &gatekeeperv1.Selector{Names: []string{name}}, Stop: true, Reason: name, Author: "ann", Drain: durationpb.New(time.Hour),
 		}))(t)
@@ -107,10 +107,10 @@ func TestUndo_Resume_IsPreviewedAndMadeAsOneChange(t *testing.T) {
 	if g.keeper.machine.State().Revision() != before {
 		t.Fatal("the dry run changed the state")
 	}
-	// Undo executes exactly the plan that was shown, or nothing.
+	// Undo applies the previewed plan or nothing.
 	if _, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision(), Plan: "another"}); status.Code(err) != codes.FailedPrecondition ||
 		!strings.Contains(err.Error(), "would no longer have the effect that was previewed") {
-		t.Fatalf("Undo() with another plan: got %v, want a refusal", err)
+		t.Fatalf("Undo() with another plan = %v, want FailedPrecondition", err)
 	}
 	done, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision(), Author: "bob", Plan: dry.GetPlan()})
 	if err != nil || done.GetRevision() != before+1 || g.keeper.machine.State().Revision() != before+1 {
@@ -118,11 +118,11 @@ func TestUndo_Resume_IsPreviewedAndMadeAsOneChange(t *testing.T) {
 	}
 	p := toPause(g.keeper.machine.State().Definition("b").Pause)
 	if p.GetReason() != "b" || p.GetAuthor() != "ann" || p.GetDrain().AsDuration() != time.Hour || p.GetChange() == p.GetRevision() {
-		t.Errorf("the restored pause of b is %v", p)
+		t.Errorf("restored pause of b = %v, want the original reason, author and drain", p)
 	}
 	again, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision()})
 	if err != nil || again.GetRevision() != 0 || again.GetUndoneBy() != done.GetRevision() || len(again.GetNotes()) != 1 || len(again.GetEffects()) != 0 {
-		t.Errorf("second Undo() = %v, %v", again, err)
+		t.Errorf("second Undo() = %v, %v; want no new revision", again, err)
 	}
 	history, err := op.ListHistory(ctx(t), &gatekeeperv1.ListHistoryRequest{Change: done.GetRevision()})
 	if err != nil || len(history.GetEntries()) != 2 || history.GetEntries()[0].GetUndoes() != resumed.GetRevision() {
@@ -143,7 +143,7 @@ func TestUndo_PartlyForgotten_IsRefusedUnlessPartial(t *testing.T) {
 	change := paused.GetRevision()
 	_, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: change})
 	if r := reasonOf(status.Convert(err)); r != "UNDO_INCOMPLETE" || !strings.Contains(err.Error(), "what change "+decimal(change)+" did to b") {
-		t.Fatalf("Undo() of a partly forgotten change: got %v, want UNDO_INCOMPLETE naming b", err)
+		t.Fatalf("Undo() of a partly forgotten change = %v, want UNDO_INCOMPLETE for b", err)
 	}
 	history, err := op.ListHistory(ctx(t), &gatekeeperv1.ListHistoryRequest{Change: change})
 	if err != nil || len(history.GetEntries()) != 1 || !slices.Equal(history.GetMissing().GetSemaphores(), []string{"b"}) {
@@ -164,7 +164,7 @@ func TestUndo_ConcurrentChange_IsRefusedEntirely(t *testing.T) {
 	g.keeper.concurrentChange = fsm.Resume{Names: []string{"b"}}
 	_, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: paused.GetRevision()})
 	if status.Code(err) != codes.FailedPrecondition || !strings.Contains(err.Error(), "b: another user paused or resumed it in the meantime") {
-		t.Fatalf("Undo(): got %v, want a refusal naming the pause of b", err)
+		t.Fatalf("Undo() = %v, want FailedPrecondition for b", err)
 	}
 	if g.keeper.machine.State().Definition("a").Pause == nil {
 		t.Error("the refused undo resumed a")
@@ -172,7 +172,7 @@ func TestUndo_ConcurrentChange_IsRefusedEntirely(t *testing.T) {
 }
 
 // A definition edited between the preview of a pause and the pause itself must not be paused, because the operator
-// never saw its new version.
+// has not seen the new version.
 func TestPauseAndResume_ConcurrentEdit_AreRefusedEntirely(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	all := &gatekeeperv1.Selector{All: true}
@@ -194,7 +194,7 @@ func TestPauseAndResume_ConcurrentEdit_AreRefusedEntirely(t *testing.T) {
 	wantRefused := func(err error) {
 		t.Helper()
 		if status.Code(err) != codes.Aborted || !strings.Contains(err.Error(), "edited since the dry run: b by ann") {
-			t.Errorf("got %v, want a refusal naming the edit of b", err)
+			t.Errorf("got %v, want Aborted with the edit of b", err)
 		}
 		g.keeper.concurrentChange = nil
 	}
@@ -233,9 +233,9 @@ func TestExplain_DuringRecovery_ReportsWhenGrantsResume(t *testing.T) {
 	g.keeper.recovering = time.Hour
 	reply, err := g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: testIdentity()})
 	if err != nil || reply.GetRecovering().AsDuration() != time.Hour || !strings.Contains(reply.GetSummary(), "will not grant anything for another 1h0m0s, until about ") {
-		t.Errorf("Explain() during a recovery = %v, %v; want the remaining time", reply, err)
+		t.Errorf("Explain() during recovery = %v, %v; want the remaining time", reply, err)
 	}
-	outcome = semaphore.Refreshed // a permit carried over from before the recovery
+	outcome = semaphore.Refreshed // a permit granted before the recovery
 	reply, err = g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: testIdentity()})
 	if err != nil || reply.GetSummary() != "yes" {
 		t.Errorf("Explain() for a permit from before the recovery = %v, %v; want yes", reply, err)
@@ -258,7 +258,7 @@ func TestListHolders_TimeBeforeRecovery_ReportsWhenHistoryBegins(t *testing.T) {
 	for _, names := range [][]string{{"s"}, {"never-heard-of"}, nil} {
 		r, err := g.permits.ListHolders(ctx(t), &gatekeeperv1.ListHoldersRequest{Names: names, At: timestamppb.New(at.Add(-time.Hour))})
 		if err != nil || !r.GetHistoryBegins().AsTime().Equal(at) {
-			t.Errorf("ListHolders(%q) = %v, %v; want history to begin at the recovery time", names, r, err)
+			t.Errorf("ListHolders(%q) = %v, %v; want history_begins at the recovery time", names, r, err)
 		}
 	}
 }

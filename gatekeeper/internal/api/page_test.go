@@ -43,7 +43,7 @@ func TestPage_LargeRecords_EndsEarly(t *testing.T) {
 	record := &gatekeeperv1.DefinitionRecord{Reason: string(make([]byte, pageBytes/2))}
 	var p page
 	if !p.add(10, record) || p.add(10, record) {
-		t.Fatal("want one record of just over half a page, not two")
+		t.Fatal("want one record of just over half a page to fit, but not two")
 	}
 	huge := &gatekeeperv1.DefinitionRecord{Reason: string(make([]byte, 2*pageBytes))}
 	p = page{}

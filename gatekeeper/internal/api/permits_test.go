@@ -44,10 +44,10 @@ func TestTryAcquire_Granted_ReturnsPermitAndWaitTime(t *testing.T) {
 	}
 	if got.Identity != (semaphore.Identity{Group: "default", Acquirer: "host"}) || got.Weight != 1 || !got.Firing.Due.Equal(due) ||
 		got.RequestID != "r" || got.ExpectedRevision == nil || *got.ExpectedRevision != 0 || got.Metadata["k"] != "v" {
-		t.Errorf("the keeper got %+v", got)
+		t.Errorf("keeper called with %+v", got)
 	}
 	if got.Received.Before(before) || got.Received.After(time.Now()) {
-		t.Error("the time of receipt is outside the call")
+		t.Error("Received is not between the start and the end of the call")
 	}
 }
 
@@ -55,7 +55,7 @@ func TestTryAcquire_DeniedOrRefreshed_IsNotAnError(t *testing.T) {
 	g := open(t)
 	g.keeper.tryAcquire = func(_ context.Context, c *keeper.AcquireCall) (keeper.Answer, error) {
 		if c.ExpectedRevision != nil {
-			t.Error("the keeper got an expected revision that was not sent")
+			t.Error("ExpectedRevision is set, but the client did not send it")
 		}
 		if c.Weight == 2 {
 			return keeper.Answer{Outcome: semaphore.Refreshed, Permit: &semaphore.Permit{Token: 1}}, nil
@@ -88,7 +88,7 @@ func TestTryAcquire_CallersContext_IsPassedToKeeper(t *testing.T) {
 	go func() { <-began; cancel() }()
 	_, err := g.permits.TryAcquire(c, &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: testIdentity()})
 	if status.Code(err) != codes.Canceled {
-		t.Errorf("TryAcquire(): got %v, want Canceled", err)
+		t.Errorf("TryAcquire() = %v, want Canceled", err)
 	}
 	if err := receiveFrom(t, ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("the keeper's context ended with %v, want Canceled", err)
@@ -99,7 +99,7 @@ func TestRefresh_ResultsInOrder_DurationOnlyWhenRefreshed(t *testing.T) {
 	g := open(t)
 	g.keeper.refresh = func(_ context.Context, received time.Time, tokens []keeper.TokenRefresh) ([]keeper.TokenResult, error) {
 		if received.IsZero() || len(tokens) != 2 || tokens[1] != (keeper.TokenRefresh{Token: 2, Duration: time.Second}) {
-			t.Errorf("the keeper got %v at %v", tokens, received)
+			t.Errorf("keeper called with %v received at %v", tokens, received)
 		}
 		return []keeper.TokenResult{
 			{Token: 1, Status: keeper.StatusRefreshed, Duration: time.Minute},
@@ -152,15 +152,15 @@ func TestReleaseRevokeClearCancel_PassRequestToKeeper(t *testing.T) {
 	}
 	_, err = g.permits.Clear(ctx(t), &gatekeeperv1.ClearRequest{Token: 9})
 	if info := want(t, err, codes.NotFound, "NO_SUCH_PERMIT"); info["token"] != "9" {
-		t.Errorf("Clear() has metadata %v, want token 9", info)
+		t.Errorf("Clear() error metadata = %v, want token 9", info)
 	}
 	if len(received) != 9 || received[1] != "unknown" || received[2] != "stuck\nfor hours" || received[4] != "ann@host" {
-		t.Errorf("the keeper got %q", received)
+		t.Errorf("keeper calls = %q", received)
 	}
 
 	g.keeper.cancel = func(sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error) {
 		if sem != "s" || id.Acquirer != "host" || id.Group != "default" || requestID != "r" {
-			t.Errorf("Cancel(): the keeper got %s %v %s", sem, id, requestID)
+			t.Errorf("keeper called with %s %v %s", sem, id, requestID)
 		}
 		return fsm.CancelResult{ReturnedPermit: &semaphore.Permit{}, Revision: 8}, nil
 	}
@@ -186,12 +186,12 @@ func TestListHolders_Pages_ListEachPermitOnce(t *testing.T) {
 	for pages := 1; ; pages++ {
 		reply := must(g.permits.ListHolders(ctx(t), m))(t)
 		if reply.GetRevision() != g.keeper.machine.State().Revision() {
-			t.Errorf("ListHolders() is at revision %d, want the current one", reply.GetRevision())
+			t.Errorf("ListHolders() revision = %d, want the current revision", reply.GetRevision())
 		}
 		got = append(got, reply.GetPermits()...)
 		if m.PageToken = reply.GetNextPageToken(); m.GetPageToken() == "" {
 			if pages != 2 {
-				t.Errorf("ListHolders() has %d pages, want 2", pages)
+				t.Errorf("ListHolders() returned %d pages, want 2", pages)
 			}
 			break
 		}
@@ -256,7 +256,7 @@ func TestAcquire_SendsPlacesThenAnswer(t *testing.T) {
 	var answer keeper.Answer
 	g.keeper.acquire = func(_ context.Context, c *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error) {
 		if c.WaitedBefore != time.Minute || c.RequestID != "r" || c.Received.IsZero() {
-			t.Errorf("the keeper got %+v", c)
+			t.Errorf("keeper called with %+v", c)
 		}
 		for place := 2; place > 0; place-- {
 			if err := progress(keeper.Place{Place: place, QueueLength: 3}); err != nil {
@@ -304,7 +304,7 @@ func TestAcquire_SendsPlacesThenAnswer(t *testing.T) {
 				t.Errorf("last message = %v, %v", last, err)
 			}
 			if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
-				t.Errorf("the stream did not end after the answer: %v", err)
+				t.Errorf("Recv() after the answer: got %v, want io.EOF", err)
 			}
 		})
 	}
@@ -317,7 +317,7 @@ func TestAcquire_Error_IsStreamStatus(t *testing.T) {
 	}
 	err := acquire(&gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: testIdentity(), RequestId: "r"})(ctx(t), g)
 	if info := want(t, err, codes.FailedPrecondition, "REQUEST_ENDED"); info["how"] != "cancelled" || info["token"] != "3" {
-		t.Errorf("Acquire() has metadata %v, want how the request ended and its token", info)
+		t.Errorf("Acquire() error metadata = %v, want how=cancelled and token=3", info)
 	}
 }
 
@@ -342,7 +342,7 @@ func TestVerify_PassesRequestToKeeper_ReturnsRemainingTime(t *testing.T) {
 	}
 	reply, err = g.permits.Verify(ctx(t), &gatekeeperv1.VerifyRequest{Token: 3})
 	if err != nil || reply.GetValid() || reply.GetPermit() != nil || reply.GetMessage() != "another semaphore" || reply.GetRevision() != 8 {
-		t.Errorf("Verify() = %v, %v; want it invalid, without a permit", reply, err)
+		t.Errorf("Verify() = %v, %v; want an invalid result without a permit", reply, err)
 	}
 	_, err = g.permits.Verify(ctx(t), &gatekeeperv1.VerifyRequest{Token: 4})
 	want(t, err, codes.Unavailable, reasonNotConfirmed)

@@ -71,7 +71,7 @@ var reasons = []struct{ reason, meaning, retry string }{
 	{reasonTransferFailed, "Leadership was not transferred.", "yes"},
 }
 
-// TestReasons_AreDocumented compares docs/api.md with the table of statuses. With -update it writes the page.
+// TestReasons_AreDocumented compares docs/api.md with reasons and statusTable. With -update, it rewrites the page.
 func TestReasons_AreDocumented(t *testing.T) {
 	codes := map[string][]string{reasonInternal: {"INTERNAL"}}
 	for _, r := range statusTable {
@@ -84,12 +84,12 @@ func TestReasons_AreDocumented(t *testing.T) {
 	for _, r := range reasons {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", r.reason, strings.Join(codes[r.reason], "`, `"), r.meaning, r.retry)
 		if codes[r.reason] == nil {
-			t.Errorf("no error has the reason %s", r.reason)
+			t.Errorf("statusTable has no entry with reason %s", r.reason)
 		}
 		delete(codes, r.reason)
 	}
 	for reason := range codes {
-		t.Errorf("the reason %s is missing from the table of reasons", reason)
+		t.Errorf("reason %s is missing from reasons", reason)
 	}
 
 	const page, begin, end = "../../../docs/api.md", "<!-- reasons -->\n", "<!-- end of reasons -->\n"
@@ -109,7 +109,7 @@ func TestReasons_AreDocumented(t *testing.T) {
 	}
 }
 
-// codeName returns the name of a status code as the specification spells it.
+// codeName returns the name of a status code as spelled in the gRPC specification.
 func codeName(camel string) string {
 	var b strings.Builder
 	for i, r := range camel {

@@ -18,7 +18,7 @@ import (
 
 func named(names ...string) *gatekeeperv1.Selector { return &gatekeeperv1.Selector{Names: names} }
 
-// changer makes changes of all kinds through the API.
+// changer makes changes through the API and returns their ids.
 type changer struct {
 	t    *testing.T
 	gate *gate
@@ -60,7 +60,7 @@ func (c changer) delete(id, name string, version uint64) (uint64, error) {
 	return r.GetRevision(), err
 }
 
-// callWith returns a function that makes the same change each time it is called.
+// callWith returns a function that calls method with m.
 func callWith[M any](method func(changer, M) (uint64, error), m M) func(changer) (uint64, error) {
 	return func(c changer) (uint64, error) { return method(c, m) }
 }
@@ -124,7 +124,7 @@ func TestOperatorChanges_ReusedRequestID_AreRefused(t *testing.T) {
 				t.Fatal(changeID, err)
 			}
 			if retried, err := x.first(c); err != nil || retried != changeID {
-				t.Fatalf("the retry returned change %d, %v; want change %d", retried, err, changeID)
+				t.Fatalf("retry = change %d, %v; want change %d", retried, err, changeID)
 			}
 			before := g.keeper.machine.State().Revision()
 			_, err = x.other(c)
@@ -133,13 +133,13 @@ func TestOperatorChanges_ReusedRequestID_AreRefused(t *testing.T) {
 				t.Errorf("reused request id: got %v, want %s", err, want)
 			}
 			if now := g.keeper.machine.State().Revision(); now != before {
-				t.Errorf("a refused call changed the state: revision %d", now)
+				t.Errorf("the refused call changed the revision to %d", now)
 			}
 		})
 	}
 }
 
-// A retry is answered even if the change is no longer in the journal.
+// A retry returns the original answer even if the change is no longer in the journal.
 func TestOperatorChanges_RetryOfChangeMissingFromJournal_IsAnswered(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	c := changer{t, g, op}
@@ -161,7 +161,7 @@ func TestOperatorChanges_RetryOfChangeMissingFromJournal_IsAnswered(t *testing.T
 func TestCordon_RetriedAfterEnd_ReturnsOriginalAnswer(t *testing.T) {
 	g, op := openOperator(t)
 	until := time.Now().Add(time.Hour)
-	// The end time was in the future when the cordon was set.
+	// The cordon has since ended, but its end time was in the future when it was set.
 	g.keeper.do(fsm.SetCordon{ID: "z", GroupPattern: "dr", Until: until.Add(-2 * time.Hour), RequestID: "r"})
 	set := g.keeper.machine.State().Revision()
 	g.keeper.do(fsm.Uncordon{ID: "z"})
@@ -188,7 +188,7 @@ func TestPause_RetriedLater_IsTheSamePause(t *testing.T) {
 	}
 }
 
-// A caller that reads the state before it retries replaces what its first attempt created.
+// A caller that reads the state before it retries sends a replace, because its first attempt created the definition.
 func TestEdit_RetriedAsReplace_ReturnsOriginalAnswer(t *testing.T) {
 	g, op := openOperator(t)
 	c := changer{t, g, op}
@@ -200,9 +200,9 @@ func TestEdit_RetriedAsReplace_ReturnsOriginalAnswer(t *testing.T) {
 	}
 }
 
-// A retry may read the state before, during or after the first attempt is applied. It gets the same answer each time.
+// The first attempt may be applied before, between or after the reads of its retry. The answer is always the same.
 func TestResume_FirstAttemptAppliedDuringRetry_ReturnsSameAnswer(t *testing.T) {
-	for applied := range 4 { // the index of the read before which it is applied; there is no read 3
+	for applied := range 4 { // apply the first attempt before this read; read 3 never happens
 		g, op := openOperator(t, "a")
 		c := changer{t, g, op}
 		paused := must(c.pause(&gatekeeperv1.PauseRequest{Selector: named("a")}))(t)
@@ -216,12 +216,12 @@ func TestResume_FirstAttemptAppliedDuringRetry_ReturnsSameAnswer(t *testing.T) {
 		}
 		r, err := op.Resume(ctx(t), m)
 		if err != nil || r.GetRevision() != paused+1 || len(r.GetNames()) != 1 || g.keeper.machine.State().Revision() != paused+1 {
-			t.Errorf("first attempt applied before read %d: the retry got %v, %v", applied, r, err)
+			t.Errorf("first attempt applied before read %d: retried Resume() = %v, %v", applied, r, err)
 		}
 	}
 }
 
-// A retry returns the definitions that the selector matched the first time, whatever it matches now.
+// A retry returns the definitions that the selector matched originally, even if it matches more of them now.
 func TestPause_Retried_SelectorIsNotEvaluatedAgain(t *testing.T) {
 	g, op := openOperator(t, "a")
 	all := &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}, RequestId: "p"}
@@ -232,7 +232,7 @@ func TestPause_Retried_SelectorIsNotEvaluatedAgain(t *testing.T) {
 		t.Errorf("retried Pause() = %v, %v; want the original answer", retried, err)
 	}
 	if g.keeper.machine.State().Definition("b").Pause != nil {
-		t.Error("the retry paused a definition that was created later")
+		t.Error("the retry paused a definition created later")
 	}
 	all.Selector = named("a") // matches the same definition, but is a different request
 	if _, err := op.Pause(ctx(t), all); reasonOf(status.Convert(err)) != reasonRequestReused {
@@ -261,7 +261,7 @@ func TestOperatorChanges_ForgottenRequest_AreRefusedAsTooOld(t *testing.T) {
 		"uncordon": func(id string, revision uint64) (uint64, error) {
 			_, err := c.uncordon(&gatekeeperv1.UncordonRequest{Id: "none", RequestId: id, RequestRevision: revision})
 			if status.Code(err) == codes.NotFound {
-				err = nil // remembered nonetheless
+				err = nil // the request is still remembered
 			}
 			return 1, err
 		},
@@ -291,7 +291,8 @@ func TestOperatorChanges_ForgottenRequest_AreRefusedAsTooOld(t *testing.T) {
 	}
 }
 
-// A late retry of a change that was made and forgotten would see the result of the change itself, or of a later one.
+// A late retry of a forgotten change would be evaluated against the state after that change, so it must be
+// refused first.
 func TestOperatorChanges_ForgottenRequest_AreRefusedBeforeDeciding(t *testing.T) {
 	g, op := openOperator(t, "a", "b", "gone")
 	settings := g.keeper.machine.State().Settings()

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/watch"
 )
 
-// The implementations satisfy the interfaces of this package.
+// Check that the implementations satisfy this package's interfaces.
 var (
 	_ Keeper    = keeperAdapter{}
 	_ Listener  = listenerAdapter{}

@@ -48,7 +48,7 @@ func TestReflection_ListsServices(t *testing.T) {
 	}
 }
 
-// Nobody may call a method without an entitlement. That includes the reflection and health methods.
+// Calls to a method without an entitlement are refused, so every method needs one, including reflection and health.
 func TestEntitlements_CoverEveryServedMethod(t *testing.T) {
 	server := open(t).api.NewServer()
 	defer server.Stop()
@@ -108,7 +108,7 @@ func TestDrain_EndsAndRefusesStreams_GracefulStopReturns(t *testing.T) {
 	receiveFrom(t, stopped)
 }
 
-// The leader may already have answered a forwarded stream when its connection is closed.
+// The leader may already have granted the permit when the follower ends the forwarded stream.
 func TestDrain_ForwardedAcquire_HasUnknownOutcome(t *testing.T) {
 	leader, follower := pair(t)
 	waiting := waitOn(t, follower.permits, leader)
@@ -159,13 +159,13 @@ func TestCalls_AreCounted_PanicsAreCaught(t *testing.T) {
 	_, err := g.permits.TryAcquire(ctx(t), plainRequest)
 	want(t, err, codes.Internal, "INTERNAL")
 	if strings.Contains(status.Convert(err).Message(), "secret") {
-		t.Error("the text of the panic reached the caller")
+		t.Error("the error contains the panic value")
 	}
 	must(g.cluster.GetStatus(ctx(t), new(gatekeeperv1.GetStatusRequest)))(t)
 	stream, listener := keepAliveOn(t, g.permits, g)
 	close(listener.notices)
 	_, err = stream.Recv()
-	want(t, err, codes.Unavailable, "NO_LEADER") // this server names itself as the leader
+	want(t, err, codes.Unavailable, "NO_LEADER") // the known leader is this server itself
 
 	for _, s := range []string{
 		"ended /gatekeeper.v1.PermitService/TryAcquire Internal INTERNAL",

@@ -18,7 +18,7 @@ func TestSetSettings_ChangesOnlySetFields(t *testing.T) {
 	want := fsm.DefaultSettings()
 	m := &gatekeeperv1.SetSettingsRequest{Settings: &gatekeeperv1.Settings{MaxDuration: durationpb.New(2 * time.Hour)}, DryRun: true}
 	if r, err := g.cluster.SetSettings(ctx(t), m); err != nil || r.GetRevision() != 0 || r.GetAfter().GetMaxDuration().AsDuration() != 2*time.Hour {
-		t.Errorf("SetSettings() with dry run = %v, %v", r, err)
+		t.Errorf("SetSettings() with dry run = %v, %v; want no revision and the new max_duration", r, err)
 	}
 	if got := g.keeper.machine.State().Settings(); got != want {
 		t.Errorf("the dry run changed the settings to %+v", got)
@@ -77,11 +77,11 @@ func TestSetSettings_InvalidField_IsReported(t *testing.T) {
 		}
 	}
 	if got := g.keeper.machine.State().Settings(); got != fsm.DefaultSettings() {
-		t.Errorf("refused calls changed the settings to %+v", got)
+		t.Errorf("settings after refused calls = %+v, want the defaults", got)
 	}
 }
 
-// Two people each confirm what they saw. The second did not agree to overwrite the first one's change.
+// Two operators change the same settings after a dry run. The second must not overwrite the first one's change unseen.
 func TestSetSettings_ChangedSinceDryRun_IsRefused(t *testing.T) {
 	t.Parallel()
 	g := open(t)
@@ -95,6 +95,6 @@ func TestSetSettings_ChangedSinceDryRun_IsRefused(t *testing.T) {
 	_, err := set(3, shown.GetBefore())
 	want(t, err, codes.Aborted, "CHANGED_SINCE")
 	if got := g.keeper.machine.State().Settings().MaxDuration; got != 2*time.Hour {
-		t.Errorf("max_duration = %v, want that of the first change", got)
+		t.Errorf("max_duration = %v, want 2h from the first change", got)
 	}
 }

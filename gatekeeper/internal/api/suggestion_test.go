@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// If an operator's call finds no definition, the error suggests the most similar name in its text and its metadata.
+// If an operator call matches no definition, the error suggests the most similar name in its message and metadata.
 func TestOperatorCalls_MisspelledName_SuggestsNearest(t *testing.T) {
 	g, op := openOperator(t, "nightly-export", "report")
 	typo, glob := []string{"nightly-exprot"}, []string{"nihgtly-*"}
@@ -77,7 +77,7 @@ func TestOperatorCalls_MisspelledName_SuggestsNearest(t *testing.T) {
 	wantSuggestion := func(what string, err error, reason, suggestion string) {
 		t.Helper()
 		if info := want(t, err, codes.NotFound, reason); info["suggestion"] != suggestion || !strings.HasSuffix(status.Convert(err).Message(), `; did you mean "`+suggestion+`"?`) {
-			t.Errorf("%s: got %v with metadata %v", what, err, info)
+			t.Errorf("%s: got %v with metadata %v, want suggestion %q", what, err, info, suggestion)
 		}
 	}
 	for what, call := range byName {
@@ -89,7 +89,7 @@ func TestOperatorCalls_MisspelledName_SuggestsNearest(t *testing.T) {
 	}
 
 	if r, err := g.definitions.ListDefinitions(ctx(t), &gatekeeperv1.ListDefinitionsRequest{Names: glob}); err != nil || len(r.GetRecords()) != 0 {
-		t.Errorf("ListDefinitions() without must_match = %v, %v", r, err)
+		t.Errorf("ListDefinitions() without must_match = %v, %v; want no records and no error", r, err)
 	}
 	g.keeper.explain = func(*semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
 		return nil, semaphore.Decision{Reason: semaphore.NoSuchSemaphore}, "There is none.", 1, nil
@@ -100,8 +100,8 @@ func TestOperatorCalls_MisspelledName_SuggestsNearest(t *testing.T) {
 	}
 }
 
-// GetDefinition may be called as often as TryAcquire, so it does not search among many definitions. Operators' calls
-// do.
+// GetDefinition may be called as often as TryAcquire, so it does not search many definitions for a similar name.
+// Operator calls do.
 func TestGetDefinition_MisspelledNameAmongManyDefinitions_HasNoSuggestion(t *testing.T) {
 	g, op := openOperator(t, "nightly-export")
 	batch := fsm.EditBatch{At: time.Unix(1, 0).UTC(), Author: "test"}
@@ -112,15 +112,15 @@ func TestGetDefinition_MisspelledNameAmongManyDefinitions_HasNoSuggestion(t *tes
 	g.keeper.do(batch)
 	_, err := g.definitions.GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "nightly-exprot"})
 	if info := want(t, err, codes.NotFound, "NO_SUCH_DEFINITION"); info["name"] != "nightly-exprot" || info["suggestion"] != "" {
-		t.Errorf("GetDefinition() has metadata %v, want no suggestion", info)
+		t.Errorf("GetDefinition() error metadata = %v, want no suggestion", info)
 	}
 	_, err = op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: named("nightly-exprot")})
 	if info := want(t, err, codes.NotFound, "NO_SUCH_DEFINITION"); info["suggestion"] != "nightly-export" {
-		t.Errorf("Pause() has metadata %v, want nightly-export as the suggestion", info)
+		t.Errorf("Pause() error metadata = %v, want suggestion nightly-export", info)
 	}
 }
 
-// A script that resumes everything when it is done must also work in a cluster without definitions.
+// A script that ends by resuming everything must also work in a cluster without definitions.
 func TestResume_AllWithoutDefinitions_Succeeds(t *testing.T) {
 	_, op := openOperator(t)
 	all := &gatekeeperv1.Selector{All: true}
@@ -139,7 +139,7 @@ func TestUncordon_MistypedID_SuggestsNearest(t *testing.T) {
 	for id, suggestion := range map[string]string{"db-1.*": "acquirer:db-1.*", "acquirer:db-2.*": "acquirer:db-1.*", "zzz": ""} {
 		_, err := op.Uncordon(ctx(t), &gatekeeperv1.UncordonRequest{Id: id})
 		if info := want(t, err, codes.NotFound, "NO_SUCH_CORDON"); info["id"] != id || info["suggestion"] != suggestion {
-			t.Errorf("Uncordon(%q) has metadata %v", id, info)
+			t.Errorf("Uncordon(%q) error metadata = %v, want suggestion %q", id, info, suggestion)
 		}
 	}
 }

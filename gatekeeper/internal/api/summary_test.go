@@ -64,7 +64,7 @@ func TestMostCounted_ManyElements_KeepsHighestSortedByName(t *testing.T) {
 	}
 	kept := mostCounted(all, (*gatekeeperv1.LabelValueCount).GetValue)
 	if len(kept) != maxCounted || kept[0].GetValue() != "v050" || kept[maxCounted-1].GetValue() != "v099" {
-		t.Errorf("mostCounted() kept %d elements, from %v to %v", len(kept), kept[0], kept[len(kept)-1])
+		t.Errorf("mostCounted() returned %d elements, from %v to %v", len(kept), kept[0], kept[len(kept)-1])
 	}
 }
 
@@ -103,6 +103,6 @@ func TestSummaries_RepeatedRequest_IsCachedForTwentyTimesItsCost(t *testing.T) {
 		get(summaryKey{request: fmt.Sprint(i)}, 0)
 	}
 	if len(s.cached) > maxSummaries {
-		t.Errorf("%d summaries are cached, which is above the limit", len(s.cached))
+		t.Errorf("got %d cached summaries, want at most %d", len(s.cached), maxSummaries)
 	}
 }

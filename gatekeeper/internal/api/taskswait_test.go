@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// worker opens a worker with the given number of slots.
+// worker connects a worker with the given number of slots, and waits until it is listed.
 func (g *gate) worker(t *testing.T, group string, slots uint32) grpc.BidiStreamingClient[gatekeeperv1.WorkRequest, gatekeeperv1.WorkResponse] {
 	t.Helper()
 	jobs := gatekeeperv1.NewWorkServiceClient(g.conn)
@@ -23,7 +23,7 @@ func (g *gate) worker(t *testing.T, group string, slots uint32) grpc.BidiStreami
 	if err := stream.Send(&gatekeeperv1.WorkRequest{Frame: 1, Kind: &gatekeeperv1.WorkRequest_Offer{Offer: offer}}); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the worker is listed and has received a response", func() bool {
+	eventually(t, "the worker is listed, and denied unless its group is default", func() bool {
 		r := must(jobs.ListWorkers(ctx(t), &gatekeeperv1.ListWorkersRequest{}))(t)
 		for _, w := range r.GetWorkers() {
 			if w.GetIdentity().GetGroup() == group && (group == "default") == (w.GetDenied() == gatekeeperv1.Reason_REASON_UNSPECIFIED) {
@@ -37,7 +37,7 @@ func (g *gate) worker(t *testing.T, group string, slots uint32) grpc.BidiStreami
 
 func TestExplain_WhyTasksWait_IsFirstApplicableCause(t *testing.T) {
 	t.Parallel()
-	// Each case removes the previous cause and introduces the next one.
+	// The cases are in the order in which the causes are checked.
 	pause := fsm.Pause{Names: []string{"s"}, Reason: "disk full", At: time.Unix(3, 0).UTC()}
 	edit := func(g *gate, permits uint32) {
 		d := definition("s")
@@ -59,7 +59,7 @@ func TestExplain_WhyTasksWait_IsFirstApplicableCause(t *testing.T) {
 		}},
 		{"disabled", `The definition of semaphore "s" admits no callers: this server cannot use it.`, func(_ *testing.T, g *gate) { g.keeper.disabled = "this server cannot use it" }},
 		{"paused", `The semaphore "s" is paused (disk full).`, func(_ *testing.T, g *gate) { g.keeper.do(pause) }},
-		{"without permits", `The semaphore "s" has 0 permits and admits no callers.`, func(_ *testing.T, g *gate) { edit(g, 0) }},
+		{"zero permits", `The semaphore "s" has 0 permits and admits no callers.`, func(_ *testing.T, g *gate) { edit(g, 0) }},
 		{"no worker", `No worker is available for semaphore "s".`, func(*testing.T, *gate) {}},
 		{"draining", `No worker is available for semaphore "s". 1 worker is draining.`, func(t *testing.T, g *gate) {
 			if err := g.worker(t, "default", 1).Send(&gatekeeperv1.WorkRequest{Frame: 2, Kind: &gatekeeperv1.WorkRequest_Drain{}}); err != nil {
@@ -86,7 +86,7 @@ func TestExplain_WhyTasksWait_IsFirstApplicableCause(t *testing.T) {
 				return denied == 3
 			})
 		}},
-		{"no permit", `The only permit of semaphore "s" is taken.`, func(t *testing.T, g *gate) {
+		{"permit taken", `The only permit of semaphore "s" is taken.`, func(t *testing.T, g *gate) {
 			g.worker(t, "west", 1)
 			g.worker(t, "default", 0)
 			g.grant(t, "s", "other")
@@ -138,7 +138,7 @@ func TestExplain_WhyTasksWait_IsFirstApplicableCause(t *testing.T) {
 			c.setup(t, g)
 			r := must(g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: testIdentity(), Weight: 1}))(t)
 			if !strings.HasPrefix(r.GetWhyTasksWait(), c.want) || r.GetTaskCount() != 2 {
-				t.Errorf("%d tasks: got %q, want %q", r.GetTaskCount(), r.GetWhyTasksWait(), c.want)
+				t.Errorf("Explain() with %d tasks: why_tasks_wait = %q, want %q", r.GetTaskCount(), r.GetWhyTasksWait(), c.want)
 			}
 		})
 	}
@@ -148,6 +148,6 @@ func TestExplain_WhyTasksWait_IsFirstApplicableCause(t *testing.T) {
 		return nil, semaphore.Decision{Outcome: semaphore.Granted}, "Granted.", 7, nil
 	}
 	if r := must(g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: testIdentity(), Weight: 1}))(t); r.GetWhyTasksWait() != "" {
-		t.Errorf("Explain() without tasks has why_tasks_wait %q, want it empty", r.GetWhyTasksWait())
+		t.Errorf("Explain() without tasks: why_tasks_wait = %q, want it empty", r.GetWhyTasksWait())
 	}
 }

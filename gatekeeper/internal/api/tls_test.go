@@ -28,7 +28,7 @@ func issue(ca *authoritytest.Authority, l authority.Leaf) certs.Files {
 	return certs.Files{Cert: f.Cert, Key: f.Key, CA: ca.File}
 }
 
-// trusting returns the credentials of a client that trusts ca. Its certificate is issued by own, unless own is nil.
+// trusting returns the credentials of a client that trusts ca. If own is not nil, it issues the client's certificate.
 func trusting(t *testing.T, ca, own *authoritytest.Authority, change func(*tls.Config)) grpc.DialOption {
 	t.Helper()
 	c := &tls.Config{RootCAs: ca.Pool(), MinVersion: tls.VersionTLS12}
@@ -46,7 +46,7 @@ func TestTLS_OnAPIAndHop(t *testing.T) {
 	secured := func(id string) func(*Config) {
 		return func(c *Config) {
 			c.ID = id
-			c.TLS = issue(ca, authority.Leaf{Name: id, Server: true}) // not valid for hops, which need a member's certificate
+			c.TLS = issue(ca, authority.Leaf{Name: id, Server: true}) // cannot be used for forwarding, which needs a member certificate
 			c.PeerTLS = issue(members, authority.Leaf{Name: id, Server: true, Client: true})
 		}
 	}
@@ -63,13 +63,13 @@ func TestTLS_OnAPIAndHop(t *testing.T) {
 		option grpc.DialOption
 		ok     bool
 	}{
-		"good client certificate":                          {follower, trusting(t, ca, ca, nil), true},
-		"no client certificate":                            {follower, trusting(t, ca, nil, nil), false},
-		"an untrusted certificate":                         {follower, trusting(t, ca, untrusted, nil), false},
-		"a client certificate from the members' authority": {follower, trusting(t, ca, members, nil), false},
+		"valid client certificate":                     {follower, trusting(t, ca, ca, nil), true},
+		"no client certificate":                        {follower, trusting(t, ca, nil, nil), false},
+		"untrusted client certificate":                 {follower, trusting(t, ca, untrusted, nil), false},
+		"client certificate issued by the members' CA": {follower, trusting(t, ca, members, nil), false},
 		"TLS 1.2":                     {follower, trusting(t, ca, ca, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), false},
 		"plain text":                  {follower, insecureCreds(), false},
-		"another CA":                  {follower, trusting(t, untrusted, ca, nil), false},
+		"untrusted server CA":         {follower, trusting(t, untrusted, ca, nil), false},
 		"optional client certificate": {lenient, trusting(t, ca, nil, nil), true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -102,7 +102,7 @@ func TestNew_UnusableTLSFiles_AreReported(t *testing.T) {
 		"private key does not ma": {Cert: good.Cert, Key: other.Key},
 	} {
 		if _, err := New(Config{TLS: files}); err == nil || !strings.Contains(err.Error(), wantErr) {
-			t.Errorf("New() with %+v: got %v, want an error with %q", files, err, wantErr)
+			t.Errorf("New() with %+v: got %v, want an error containing %q", files, err, wantErr)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func TestWatch_Resumed_SendsLaterEvents(t *testing.T) {
 	}
 	for _, name := range []string{"b", "c"} {
 		if r := next(t, stream); len(r.GetEvents()) != 1 || r.GetEvents()[0].GetSemaphore() != name {
-			t.Errorf("got %v, want the creation of %s", r, name)
+			t.Errorf("message = %v, want the creation of %s", r, name)
 		}
 	}
 }
@@ -96,8 +96,8 @@ func TestWatch_TooOldRevision_ReportsMissedAndContinues(t *testing.T) {
 	}
 }
 
-// The events of a batch share a revision. Only the last message of a batch may carry it. Otherwise a watcher that
-// resumes would lose the rest.
+// All events of a batch have the same revision. If the batch is split, only its last message may have that revision.
+// Otherwise, a watcher that resumes would miss the remaining events.
 func TestWatcher_LargeBatch_OnlyLastMessageHasItsRevision(t *testing.T) {
 	var sent []*gatekeeperv1.WatchResponse
 	w := &watcher{api: &API{cfg: Config{Machine: fsm.New("test")}}, chosen: new(selector.Selector), sent: 4, send: func(r *gatekeeperv1.WatchResponse) error { sent = append(sent, r); return nil }}
@@ -114,7 +114,7 @@ func TestWatcher_LargeBatch_OnlyLastMessageHasItsRevision(t *testing.T) {
 	for i, r := range sent {
 		events += len(r.GetEvents())
 		if last := i == len(sent)-1; last != (r.GetRevision() == 9) || !last && r.GetRevision() != 4 {
-			t.Errorf("message %d of %d has the wrong revision %d", i, len(sent), r.GetRevision())
+			t.Errorf("message %d of %d has revision %d, want 9 only in the last message", i, len(sent), r.GetRevision())
 		}
 	}
 	if events != 5 || len(sent) < 3 {
@@ -167,7 +167,7 @@ func TestWatch_Live_ReportsWaitersAndDeadlines(t *testing.T) {
 		r := next(t, stream)
 		live := r.GetLive().GetSemaphores()
 		if len(live) != 2 || live[0].GetSemaphore() != "held" || live[1].GetSemaphore() != "wanted" || live[1].GetWaiters() != 2 || r.GetRevision() != first.GetRevision() {
-			t.Fatalf("live report = %v, want held, and wanted with two waiters", r)
+			t.Fatalf("live report = %v, want semaphore held, and wanted with two waiters", r)
 		}
 		if d := live[0].GetDeadlines(); len(d) != 1 || d[0].GetToken() != p.Token || d[0].GetExpiresIn().AsDuration() != 5*time.Second {
 			t.Fatalf("deadlines of held = %v, want one in 5 s", d)
@@ -202,7 +202,7 @@ func TestWatch_WithRecordsAndLive_SendsNewDenials(t *testing.T) {
 	t.Parallel()
 	g := open(t)
 	g.create("pool", "other", "unseen")
-	var calls []uint64 // all calls come from the watcher
+	var calls []uint64 // only the watcher appends
 	g.keeper.denialsChanged = func(after uint64) ([]string, uint64) {
 		calls = append(calls, after)
 		switch len(calls) {
@@ -234,11 +234,11 @@ func TestWatch_WithRecordsAndLive_SendsNewDenials(t *testing.T) {
 		r = next(t, stream)
 	}
 	if r.GetRevision() != g.keeper.machine.State().Revision() || r.GetRecords()[0].GetHolder().GetToken() != p.Token {
-		t.Fatalf("message after the grant = %v", r)
+		t.Fatalf("message after the grant = %v, want the record with token %d", r, p.Token)
 	}
 }
 
-// A watcher that read the records at a revision also gets the denials from before it opened the stream.
+// A watcher that starts at a revision also receives the denials from before it opened the stream.
 func TestWatch_FromRevision_SendsEarlierDenials(t *testing.T) {
 	t.Parallel()
 	g := open(t)
@@ -270,7 +270,7 @@ func TestChanges_ConstantChange_IsSentOncePerSecond(t *testing.T) {
 		c.schedule(now)
 		now, sent = c.due, sent+1
 		if sent == 1 && now.Sub(start) != collectFor {
-			t.Errorf("the first message is due after %v, want collectFor", now.Sub(start))
+			t.Errorf("first message due after %v, want collectFor", now.Sub(start))
 		}
 	}
 	if want := 10 + collectBurst; sent < want-1 || sent > want+1 {
@@ -278,6 +278,6 @@ func TestChanges_ConstantChange_IsSentOncePerSecond(t *testing.T) {
 	}
 	later := now.Add(time.Minute)
 	if c.schedule(later); c.due.Sub(later) != collectFor {
-		t.Errorf("after a quiet minute a change is due after %v, want collectFor", c.due.Sub(later))
+		t.Errorf("message due %v after the first change in a minute, want collectFor", c.due.Sub(later))
 	}
 }

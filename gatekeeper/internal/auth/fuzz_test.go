@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// For any authorization header, the returned id is alphanumeric, and only the secret determines the hash.
+// For any authorization header, the id is alphanumeric and the hash is that of the secret.
 func FuzzParseBearer(f *testing.F) {
 	secret, _ := NewToken()
 	f.Add("Bearer " + secret)
@@ -25,7 +25,7 @@ func FuzzParseBearer(f *testing.F) {
 		id, hash, ok := ParseBearer(header)
 		if !ok {
 			if id != "" || hash != [32]byte{} {
-				t.Errorf("ParseBearer(%q) = %q, false, want an empty id and hash", header, id)
+				t.Errorf("ParseBearer(%q) = %q, false; want an empty id and hash", header, id)
 			}
 			return
 		}
@@ -40,7 +40,7 @@ func FuzzParseBearer(f *testing.F) {
 	})
 }
 
-// For any names in a certificate, the subjects are valid in a binding, and a common name never proves a SPIFFE id.
+// Whatever names a certificate contains, its subjects are valid in a binding, and only a URI yields a SPIFFE subject.
 func FuzzFromCertificate(f *testing.F) {
 	f.Add("admin", "app.example.com", "a@example.com", "spiffe://domain/path")
 	f.Add("a\nb", "x\x1b[0m", "\x00", "gatekeeper:acquirer:host")

@@ -30,7 +30,7 @@ func TestBacklog_AnyOperations_IsFIFOAndBounded(t *testing.T) {
 				}
 				for i, c := range front {
 					if got := c.Command.(fsm.Extend).Token; got != uint64(popped+i) {
-						t.Fatalf("got call %d at position %d", got, popped+i)
+						t.Fatalf("front() returned call %d at position %d", got, popped+i)
 					}
 				}
 				l.pop(len(front))
@@ -41,7 +41,7 @@ func TestBacklog_AnyOperations_IsFIFOAndBounded(t *testing.T) {
 					t.Fatalf("len() = %d, want %d", l.len(), pushed-popped)
 				}
 				if len(l.calls) > 2*maxLen {
-					t.Fatalf("the slice has %d elements, but at most %d calls were waiting", len(l.calls), maxLen)
+					t.Fatalf("slice has %d elements, want at most twice the maximum length %d", len(l.calls), maxLen)
 				}
 			},
 		})

@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// collect enqueues commands that extend the tokens [from, to), and returns a channel for their outcomes.
+// collect enqueues an Extend command for each token in [from, to), and returns a channel that receives their outcomes.
 func collect(b *Batcher, from, to int) <-chan Outcome {
 	out := make(chan Outcome, to-from)
 	for token := from; token < to; token++ {
@@ -40,21 +40,21 @@ func TestGo_EntryInFlight_OtherCommandsShareTheNext(t *testing.T) {
 		first := collect(b, 0, 1)
 		firstEntry := <-log
 		if got := firstEntry.tokens(); !slices.Equal(got, span(0, 1)) {
-			t.Fatalf("the first entry contains %v, want the lone command", got)
+			t.Fatalf("first entry contains %v, want only the first command", got)
 		}
 		rest := collect(b, 1, 100)
 		synctest.Wait()
 		if len(log) != 0 {
-			t.Fatal("a second entry was handed over while one was in flight")
+			t.Fatal("a second entry was appended while the first was in flight")
 		}
 		firstEntry.apply(7)
 		secondEntry := <-log
 		if got := secondEntry.tokens(); !slices.Equal(got, span(1, 100)) {
-			t.Fatalf("the second entry contains %v, want all waiting commands in order", got)
+			t.Fatalf("second entry contains %v, want all waiting commands in order", got)
 		}
 		secondEntry.apply(8)
 		if o := <-first; o.Err != nil || o.Index != 7 || o.Result.(fsm.PermitResult).Revision != 0 {
-			t.Errorf("first outcome %+v", o)
+			t.Errorf("outcome of the first command: %+v", o)
 		}
 		for token := 1; token < 100; token++ {
 			if o := <-rest; o.Err != nil || o.Index != 8 || o.Result.(fsm.PermitResult).Revision != uint64(token) {
@@ -86,10 +86,10 @@ func TestGo_MoreCommandsThanFitInAnEntry_AreSplitInOrder(t *testing.T) {
 			pending = <-log
 		}
 		if !slices.Equal(sizes, []int{1, MaxCommands, MaxCommands, 10}) {
-			t.Errorf("commands per entry: %v", sizes)
+			t.Errorf("commands per entry = %v, want [1 %d %d 10]", sizes, MaxCommands, MaxCommands)
 		}
 		if !slices.Equal(got, span(0, 2*MaxCommands+11)) {
-			t.Errorf("the commands are out of order: %v", got)
+			t.Errorf("commands are out of order: %v", got)
 		}
 	})
 }
@@ -111,7 +111,7 @@ func TestComplete_AddedCalls_FollowTheEntrysCommands(t *testing.T) {
 		collect(b, 1, 3)
 		for index, want := range [][]uint64{{0, 100}, {1, 2, 101, 102}} {
 			if got := pending.tokens(); !slices.Equal(got, want) {
-				t.Fatalf("the entry contains %v, want %v", got, want)
+				t.Fatalf("entry contains %v, want %v", got, want)
 			}
 			pending.apply(uint64(index))
 			for _, token := range want[len(want)/2:] {
@@ -125,17 +125,17 @@ func TestComplete_AddedCalls_FollowTheEntrysCommands(t *testing.T) {
 			}
 		}
 		if len(log) > 0 {
-			t.Fatal("the calls at the end of the backlog were completed too")
+			t.Fatal("got a third entry, want none")
 		}
 	})
 }
 
-// Calls that do not fit into an entry are not lost. They go to the end of the backlog, and are refused if the batcher
-// closes.
+// Calls that do not fit into an entry are not lost. They move to the end of the backlog, and are refused if the batcher
+// is closed.
 func TestComplete_MoreCallsThanFit_WaitForTheNextEntry(t *testing.T) {
 	const size = 100 << 10
 	large := func(token uint64) fsm.Command { return fsm.Revoke{Token: token, Reason: strings.Repeat("x", size)} }
-	for name, closeEarly := range map[string]bool{"the batcher continues": false, "the batcher closes": true} {
+	for name, closeEarly := range map[string]bool{"open": false, "closed": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				log := newFakeLog()
@@ -178,12 +178,12 @@ func TestComplete_MoreCallsThanFit_WaitForTheNextEntry(t *testing.T) {
 				synctest.Wait()
 				if closeEarly {
 					if len(outcomes) != 2 || !errors.Is(outcomes[0], consensus.ErrNotAppended) || !errors.Is(outcomes[1], consensus.ErrNotAppended) {
-						t.Fatalf("outcomes %v, want both not appended", outcomes)
+						t.Fatalf("outcomes = %v, want ErrNotAppended twice", outcomes)
 					}
 					return
 				}
 				if !slices.Equal(got[0], span(0, 3)) || !slices.Equal(got[1], span(3, 6)) || len(outcomes) != 2 || errors.Join(outcomes...) != nil {
-					t.Fatalf("entries %v, outcomes %v", got, outcomes)
+					t.Fatalf("entries = %v, outcomes = %v, want both calls appended without an error", got, outcomes)
 				}
 			})
 		})
@@ -217,7 +217,7 @@ func TestGo_LargeCommands_AreSplitByBytes(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(pending.bytes) > MaxBytes && len(cmds) > 1 {
-				t.Errorf("%d commands in an entry of %d bytes", len(cmds), len(pending.bytes))
+				t.Errorf("got %d commands in an entry of %d bytes, want 1", len(cmds), len(pending.bytes))
 			}
 			sizes = append(sizes, len(cmds))
 		}
@@ -226,7 +226,7 @@ func TestGo_LargeCommands_AreSplitByBytes(t *testing.T) {
 			total += n
 		}
 		if total != 14 {
-			t.Errorf("entries of %v commands, %d in total, want 14", sizes, total)
+			t.Errorf("commands per entry = %v, %d in total, want 14", sizes, total)
 		}
 	})
 }
@@ -276,7 +276,7 @@ func TestGo_AppendFails_EveryCommandGetsTheError(t *testing.T) {
 	}{
 		{"not appended", consensus.ErrNotAppended, consensus.ErrNotAppended},
 		{"unknown outcome", consensus.ErrUnknownOutcome, consensus.ErrUnknownOutcome},
-		{"any other error leaves the outcome unknown", errOther, consensus.ErrUnknownOutcome},
+		{"other error", errOther, consensus.ErrUnknownOutcome},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -294,12 +294,12 @@ func TestGo_AppendFails_EveryCommandGetsTheError(t *testing.T) {
 				for range 3 {
 					o := <-out
 					if !errors.Is(o.Err, c.want) || !errors.Is(o.Err, c.err) || o.ProposedAt.IsZero() || o.Result != nil {
-						t.Errorf("outcome %+v", o)
+						t.Errorf("outcome = %+v, want %v", o, c.want)
 					}
 				}
 				synctest.Wait()
 				if seen.Commands != 3 || seen.Bytes != len(pending.bytes) || seen.Took != time.Second || !errors.Is(seen.Err, c.err) {
-					t.Errorf("observed %+v", seen)
+					t.Errorf("observed entry = %+v", seen)
 				}
 			})
 		})
@@ -315,7 +315,7 @@ func TestGo_WrongNumberOfResults_OutcomeIsUnknown(t *testing.T) {
 		pending := <-log
 		pending.end(consensus.Appended{Index: 1, Results: make([]fsm.Result, 2)})
 		if o := <-out; !errors.Is(o.Err, consensus.ErrUnknownOutcome) || o.Result != nil {
-			t.Errorf("outcome %+v, want ErrUnknownOutcome", o)
+			t.Errorf("outcome = %+v, want ErrUnknownOutcome", o)
 		}
 	})
 }
@@ -332,7 +332,7 @@ func TestOutcome_ProposedAt_IsReadAtTheHandover(t *testing.T) {
 		want := time.Now()
 		pending.apply(1)
 		pending = <-log
-		time.Sleep(time.Minute) // Raft takes some time
+		time.Sleep(time.Minute) // time spent in Raft
 		pending.apply(2)
 		if o := <-out; !o.ProposedAt.Equal(want) {
 			t.Errorf("ProposedAt = %v, want %v", o.ProposedAt, want)
@@ -353,7 +353,7 @@ func TestGo_TooManyWaiting_RefusesImmediately(t *testing.T) {
 		}
 		for _, o := range []Outcome{<-collect(b, 11, 12), b.Do(t.Context(), extend(12))} {
 			if !errors.Is(o.Err, ErrOverloaded) || !errors.Is(o.Err, consensus.ErrNotAppended) || !o.ProposedAt.IsZero() {
-				t.Errorf("outcome %+v, want ErrOverloaded", o)
+				t.Errorf("outcome = %+v, want ErrOverloaded", o)
 			}
 		}
 		pending.apply(1)
@@ -393,24 +393,24 @@ func TestDo_ContextEnds_OutcomeUnknownButStillApplied(t *testing.T) {
 		cancel()
 		for range 2 {
 			if o := <-out; !errors.Is(o.Err, consensus.ErrUnknownOutcome) || !errors.Is(o.Err, context.Canceled) {
-				t.Errorf("outcome %+v, want ErrUnknownOutcome", o)
+				t.Errorf("outcome = %+v, want ErrUnknownOutcome", o)
 			}
 		}
 		pending.apply(1)
 		pending = <-log
 		if got := pending.tokens(); !slices.Equal(got, span(2, 3)) {
-			t.Errorf("the second entry contains %v, want the command whose context had ended", got)
+			t.Errorf("second entry contains %v, want the command with the cancelled context", got)
 		}
 		pending.apply(2)
 
 		if o := b.Do(ctx, extend(3)); !errors.Is(o.Err, consensus.ErrNotAppended) || !errors.Is(o.Err, context.Canceled) {
-			t.Errorf("Do after its context ended: %+v, want ErrNotAppended", o)
+			t.Errorf("Do() with a cancelled context = %+v, want ErrNotAppended", o)
 		}
-		// Waiters of abandoned calls are not reused, so a later call gets its own outcome.
+		// Waiters of abandoned calls are not reused, so a later call receives its own outcome.
 		go func() { out <- b.Do(t.Context(), extend(4)) }()
 		(<-log).apply(3)
 		if o := <-out; o.Err != nil || o.Index != 3 || o.Result.(fsm.PermitResult).Revision != 4 {
-			t.Errorf("outcome %+v", o)
+			t.Errorf("outcome of command 4: %+v", o)
 		}
 	})
 }
@@ -426,20 +426,20 @@ func TestClose_InFlightIsUnknown_WaitingAndLaterAreNotAppended(t *testing.T) {
 		b.Close()
 		b.Close()
 		if o := <-inFlight; !errors.Is(o.Err, consensus.ErrUnknownOutcome) || o.ProposedAt.IsZero() {
-			t.Errorf("command in flight: %+v, want ErrUnknownOutcome", o)
+			t.Errorf("outcome of the command in flight = %+v, want ErrUnknownOutcome", o)
 		}
 		for range 299 {
 			if o := <-waiting; !errors.Is(o.Err, consensus.ErrNotAppended) || !o.ProposedAt.IsZero() {
-				t.Errorf("waiting command: %+v, want ErrNotAppended", o)
+				t.Errorf("outcome of a waiting command = %+v, want ErrNotAppended", o)
 			}
 		}
 		for _, o := range []Outcome{<-collect(b, 300, 301), b.Do(t.Context(), extend(301))} {
 			if !errors.Is(o.Err, consensus.ErrNotAppended) || !errors.Is(o.Err, consensus.ErrClosed) {
-				t.Errorf("command after Close: %+v, want ErrNotAppended and ErrClosed", o)
+				t.Errorf("outcome after Close = %+v, want ErrNotAppended and ErrClosed", o)
 			}
 		}
 		if len(log) != 0 {
-			t.Error("an entry was handed over after Close")
+			t.Error("an entry was appended after Close")
 		}
 	})
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// instantLog answers every entry before Append returns, without decoding it, so that only the batcher's own cost is
-// measured.
+// instantLog completes every entry before Append returns, without decoding it, so that benchmarks measure only the
+// batcher.
 type instantLog struct{}
 
 func (instantLog) Append(e []byte) *consensus.Pending {
@@ -44,7 +44,7 @@ func BenchmarkDo(bench *testing.B) {
 	}
 }
 
-// A lone command allocates its entry, the log's Pending and its results. The batcher itself adds no allocations.
+// A single command allocates its entry, the log's Pending and its results. The batcher itself does not allocate.
 func TestDo_Allocations_AreFew(t *testing.T) {
 	b := newInstantBatcher()
 	defer b.Close()
@@ -55,6 +55,6 @@ func TestDo_Allocations_AreFew(t *testing.T) {
 		}
 	})
 	if got > 6 { // the race detector sometimes empties pools
-		t.Errorf("%.1f allocations for a lone command, want at most 6", got)
+		t.Errorf("got %.1f allocations for a single command, want at most 6", got)
 	}
 }

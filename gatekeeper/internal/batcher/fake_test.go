@@ -11,13 +11,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// entry is one entry handed to a fakeLog. The test decides when it completes.
+// entry is an entry appended to a fakeLog. The test completes it.
 type entry struct {
 	bytes []byte
 	end   func(consensus.Appended)
 }
 
-// apply answers like a state machine whose results contain each command's token.
+// apply completes the entry with results whose revisions are the commands' tokens.
 func (e *entry) apply(index uint64) {
 	a := consensus.Appended{Index: index}
 	for _, token := range e.tokens() {
@@ -40,7 +40,7 @@ func (e *entry) tokens() []uint64 {
 	return tokens
 }
 
-// fakeLog hands every entry to the test.
+// fakeLog sends every appended entry to the test.
 type fakeLog chan *entry
 
 func newFakeLog() fakeLog { return make(fakeLog, 1000) }

@@ -40,11 +40,11 @@ func handshake(t *testing.T, server, client *tls.Config) (tls.ConnectionState, e
 		failed <- tls.Server(a, server).Handshake()
 	}()
 	client = client.Clone()
-	client.InsecureSkipVerify, client.NextProtos = true, []string{"h2"} // this test covers only verification by the server
+	client.InsecureSkipVerify, client.NextProtos = true, []string{"h2"} // these tests cover only verification by the server
 	c := tls.Client(b, client)
 	defer b.Close()
 	if err := c.Handshake(); err == nil {
-		_, _ = c.Read(make([]byte, 1)) // with TLS 1.3 the server may refuse after the client's handshake
+		_, _ = c.Read(make([]byte, 1)) // in TLS 1.3, the server may reject the client after the client's handshake has returned
 	}
 	err := <-failed
 	return c.ConnectionState(), err
@@ -76,11 +76,11 @@ func TestPort_FilesRenewed_NextHandshakeUsesThem(t *testing.T) {
 	}
 	write(t, f.Cert, []byte("half writ"))
 	if n := servedSerial(t, cfg); n != second {
-		t.Fatalf("got certificate %s while the file is unusable, want %s", n, second)
+		t.Fatalf("got certificate %s with an unusable file, want %s", n, second)
 	}
 }
 
-// The client CA certificates can be renewed while the server is running, just like its own certificate.
+// The client CA can be replaced while the server is running, like the server's own certificate.
 func TestPort_CAFileRenewed_NextHandshakeUsesIt(t *testing.T) {
 	before, after := authoritytest.New(t), authoritytest.New(t)
 	f := filesOf(before.Issue(authority.Leaf{Name: "gk1", Server: true}))
@@ -148,7 +148,7 @@ func TestPort_ClientCertificates_AcceptedOrRefused(t *testing.T) {
 			clientConfig.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &pair, nil }
 		}
 		if _, err := handshake(t, cfg, clientConfig); (err == nil) != c.ok {
-			t.Errorf("handshake with %s = %v", c.name, err)
+			t.Errorf("%s: handshake error = %v, want accepted = %t", c.name, err, c.ok)
 		}
 	}
 }
@@ -169,7 +169,7 @@ func TestConfig_UnusableFile_ErrorNamesIt(t *testing.T) {
 	}
 }
 
-// An organization may issue the certificates of members through an intermediate CA.
+// Member certificates may be issued by an intermediate CA.
 func TestVerifyMember_IntermediateCA_FollowsTheChain(t *testing.T) {
 	other, dir := authoritytest.New(t), t.TempDir()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -10,22 +10,22 @@ import (
 )
 
 // These tests explore every order in which three members can query, answer, decide, crash and lose their data
-// directories. Answers are remembered until the member's process exits, so that every late answer is covered.
+// directories. A member keeps the answers it has received until its process exits, so that late answers are covered.
 
-const memberCount = 3 // number of members
+const memberCount = 3
 
 func testMemberID(i int) string { return fmt.Sprintf("gk%d", i+1) }
 
 // dirState encodes a member's progress in one byte: unknown, empty, or a held or founded seed. Seeds are numbered in
-// the order in which they are drawn.
+// the order they are drawn.
 type dirState uint8
 
 const (
 	notReceived dirState = iota
 	empty
-	heldSeed        // plus 2 for each further seed
-	foundedSeed     // plus 2 for each further seed
-	seedBits    = 1 // number of bits by which a seed is shifted
+	heldSeed        // plus 2 for each later seed
+	foundedSeed     // plus 2 for each later seed
+	seedBits    = 1 // shift of the seed number
 )
 
 func (f dirState) founded() bool { return f >= foundedSeed && (f-foundedSeed)%2 == 0 }
@@ -58,13 +58,13 @@ func (f dirState) toProgress() progress {
 	}
 }
 
-// setState is the state of a starting set.
+// setState is the state of a set of starting members.
 type setState struct {
 	own         [memberCount]dirState
-	received    [memberCount][memberCount]dirState // the answers that the running processes have received
+	received    [memberCount][memberCount]dirState // answers received by the running processes
 	drawn       uint8                              // number of seeds drawn
 	wiped       uint8                              // number of directories lost
-	lost        [memberCount]uint8                 // bit set of the seeds that a member founded in a directory that it then lost
+	lost        [memberCount]uint8                 // bit set of the seeds that a member founded before losing its directory
 	everFounded uint8                              // bit set of the seeds that were founded
 }
 
@@ -76,7 +76,7 @@ func (s setState) String() string {
 	return b.String()
 }
 
-// next calls each with every possible next state. An error names the broken rule.
+// next calls each with every possible next state. It returns an error if a step breaks a rule.
 func (s setState) next(wipes, draws uint8, each func(setState)) error {
 	for i, own := range s.own {
 		to := s
@@ -109,7 +109,7 @@ func (s setState) next(wipes, draws uint8, each func(setState)) error {
 	return nil
 }
 
-// step makes member i decide, based on the answers that it has received.
+// step makes member i decide, based on the answers it has received.
 func (s setState) step(i int, draws uint8) (setState, error) {
 	received := make(map[string]progress)
 	var others []string
@@ -135,7 +135,7 @@ func (s setState) step(i int, draws uint8) (setState, error) {
 		next.id = ClusterID{uint64(s.drawn), 1}
 	}
 	if own.state == peer.HoldsID && next.id != own.id {
-		return s, fmt.Errorf("%s replaces its seed", testMemberID(i))
+		return s, fmt.Errorf("%s replaced its seed", testMemberID(i))
 	}
 	s.own[i] = dirStateOf(next)
 	if next.state != peer.Founded {
@@ -144,11 +144,11 @@ func (s setState) step(i int, draws uint8) (setState, error) {
 	bit := uint8(1) << next.id.Seed
 	s.everFounded |= bit
 	if s.lost[i]&bit != 0 {
-		return s, fmt.Errorf("%s founds a cluster again even though it has lost that cluster's data", testMemberID(i))
+		return s, fmt.Errorf("%s founded a cluster again after losing its data", testMemberID(i))
 	}
 	for j, other := range s.own {
 		if other.seed() != next.id.Seed && s.everFounded&(1<<other.seed()) != 0 {
-			return s, fmt.Errorf("%s founds a cluster while %s has the seed of another founded one", testMemberID(i), testMemberID(j))
+			return s, fmt.Errorf("%s founded a cluster while %s had the seed of another founded cluster", testMemberID(i), testMemberID(j))
 		}
 	}
 	return s, nil
@@ -192,8 +192,8 @@ func TestDecide_InEveryOrderWithLostDataDirs_OneClusterIsFounded(t *testing.T) {
 	}
 }
 
-// However often members crash, the set starts once all of them stay up long enough. From every state, the members query
-// and decide in turn.
+// However often members crash, the cluster is founded once all of them stay up long enough. Starting from every state,
+// the members query and decide in turn.
 func TestDecide_AfterCrashesInEveryOrder_TheClusterIsFounded(t *testing.T) {
 	for s := range explore(t, 0, 1) {
 		to := s
@@ -215,7 +215,7 @@ func TestDecide_AfterCrashesInEveryOrder_TheClusterIsFounded(t *testing.T) {
 		}
 		for i := range to.own {
 			if !to.own[i].founded() || to.own[i] != to.own[0] {
-				t.Fatalf("from state %v the members reach %v, want all founded with the same id", s, to)
+				t.Fatalf("from state %v the members reached %v, want all founded with the same id", s, to)
 			}
 		}
 	}
@@ -232,18 +232,18 @@ func TestDecide_Waiting_NamesTheMember(t *testing.T) {
 		member   string // the member that self waits for; empty if self refuses to start
 		want     []string
 	}{
-		"the first member, while another has not stored the id": {"gk1", holds(1), map[string]progress{"gk2": empty, "gk3": holds(1)}, "gk2", []string{"has not stored"}},
-		"a wiped first member": {"gk1", empty, map[string]progress{"gk2": holds(1), "gk3": empty}, "gk2",
+		"first member, another member has not stored the id": {"gk1", holds(1), map[string]progress{"gk2": empty, "gk3": holds(1)}, "gk2", []string{"has not stored"}},
+		"wiped first member": {"gk1", empty, map[string]progress{"gk2": holds(1), "gk3": empty}, "gk2",
 			[]string{"that gk1 does not know", "nothing was granted", "stop gk2, empty its data directory"}},
-		"a wiped first member, while another is down": {"gk1", empty, map[string]progress{"gk2": holds(1)}, "gk2", []string{"that gk1 does not know"}},
-		"another member, with the id of a start that the first member lost": {"gk2", holds(1), map[string]progress{"gk1": empty, "gk3": empty}, "gk1",
+		"wiped first member, another member down": {"gk1", empty, map[string]progress{"gk2": holds(1)}, "gk2", []string{"that gk1 does not know"}},
+		"other member, first member lost the id": {"gk2", holds(1), map[string]progress{"gk1": empty, "gk3": empty}, "gk1",
 			[]string{"does not know the cluster id that gk2 holds", "stop gk2, empty its data directory"}},
-		"another member, after the first one drew a second id": {"gk2", holds(1), map[string]progress{"gk1": holds(2), "gk3": empty}, "gk1", []string{"stop gk2, empty"}},
-		"a wiped first member of a founded cluster": {"gk1", empty, map[string]progress{"gk2": founded(0)}, "",
+		"other member, first member drew a second id": {"gk2", holds(1), map[string]progress{"gk1": holds(2), "gk3": empty}, "gk1", []string{"stop gk2, empty"}},
+		"wiped first member of a founded cluster": {"gk1", empty, map[string]progress{"gk2": founded(0)}, "",
 			[]string{"gk2 has data", "directory of gk1 is empty", "gkctl cluster remove gk1", "--join", "stop all of gk1, gk2, gk3, empty their data directories"}},
-		"another wiped member of a founded cluster": {"gk3", empty, map[string]progress{"gk1": holds(1), "gk2": founded(0)}, "", []string{"gk2 has data"}},
-		"the start of another cluster":              {"gk3", holds(1), map[string]progress{"gk2": founded(2)}, "", []string{"holds the id of another cluster"}},
-		"an old copy of the first member":           {"gk1", holds(1), map[string]progress{"gk2": founded(1)}, "", []string{"is an old copy"}},
+		"other wiped member of a founded cluster": {"gk3", empty, map[string]progress{"gk1": holds(1), "gk2": founded(0)}, "", []string{"gk2 has data"}},
+		"id of another cluster":                   {"gk3", holds(1), map[string]progress{"gk2": founded(2)}, "", []string{"holds the id of another cluster"}},
+		"old copy of the first member":            {"gk1", holds(1), map[string]progress{"gk2": founded(1)}, "", []string{"is an old copy"}},
 	} {
 		var others []string
 		for _, id := range []string{"gk1", "gk2", "gk3"} {
@@ -264,8 +264,8 @@ func TestDecide_Waiting_NamesTheMember(t *testing.T) {
 				t.Errorf("%s: got message %q, want it to contain %q", name, msg, want)
 			}
 		}
-		if name == "a wiped first member, while another is down" && strings.Contains(msg, "nothing was granted") {
-			t.Errorf("%s: message %q claims more than is known", name, msg)
+		if name == "wiped first member, another member down" && strings.Contains(msg, "nothing was granted") {
+			t.Errorf("%s: message %q claims that nothing was granted, but the member that is down may have data", name, msg)
 		}
 	}
 }

@@ -23,12 +23,12 @@ type startingMember struct {
 	t       *testing.T
 	dir     string
 	set     []Member
-	name    string // of the cluster
+	name    string // cluster name
 	faults  *faults
 	network *pipes // nil for loopback sockets
 
 	cancel     context.CancelFunc
-	ended      chan struct{} // closed when Agree has returned; the fields below are valid then
+	ended      chan struct{} // closed when Agree has returned and the fields below are valid
 	id         ClusterID
 	err        error
 	stopServer func() // stops the server that serve started
@@ -36,7 +36,7 @@ type startingMember struct {
 	log startLog
 }
 
-// startLog records a member's log. It can also make the member crash at a given line.
+// startLog records a member's log. line, if set, may make the member crash.
 type startLog struct {
 	mu   sync.Mutex // guards text
 	text bytes.Buffer
@@ -58,7 +58,7 @@ func (l *startLog) contains(text string) bool {
 	return strings.Contains(l.text.String(), text)
 }
 
-// newSet creates the members of a set on free ports.
+// newSet creates members on free ports, without starting them.
 func newSet(t *testing.T, ids ...string) []*startingMember {
 	t.Helper()
 	set, listeners := namedSet(t, ids...)
@@ -125,21 +125,21 @@ func (s *startingMember) serve(dataDir *DataDir, listener net.Listener) {
 	}
 }
 
-// stop stops the member, whatever its state.
+// stop stops the member in any state.
 func (s *startingMember) stop() {
 	s.cancel()
 	<-s.ended
 	s.stopServer()
 }
 
-// wipe stops the member and gives it an empty directory.
+// wipe stops the member and replaces its data directory with an empty one.
 func (s *startingMember) wipe() {
 	s.t.Helper()
 	s.stop()
 	s.dir = s.t.TempDir()
 }
 
-// waitFounded waits until the member has started successfully.
+// waitFounded waits until the member has founded the cluster, and returns its id.
 func (s *startingMember) waitFounded() ClusterID {
 	s.t.Helper()
 	<-s.ended
@@ -178,13 +178,13 @@ func TestAgree_EveryStartOrder_AllGetTheSameID(t *testing.T) {
 		set := newSet(t, "gk1", "gk2", "gk3")
 		for n, i := range order {
 			set[i].start()
-			for _, j := range order[:n] { // each earlier member has finished a round of queries without success
+			for _, j := range order[:n] { // each earlier member has completed an unsuccessful round of queries
 				until(t, "a waiting member logs that it cannot start yet", func() bool { return n == 2 || set[j].log.contains("cannot start yet") })
 			}
 			if n < 2 {
 				for _, j := range order[:n+1] {
 					if _, err := os.Stat(filepath.Join(set[j].dir, seedFileName)); err == nil {
-						t.Fatalf("order %v: %s has an id even though %s has not been started", order, set[j].ID, set[order[2]].ID)
+						t.Fatalf("order %v: %s stored an id before %s was started", order, set[j].ID, set[order[2]].ID)
 					}
 				}
 			}
@@ -192,14 +192,14 @@ func TestAgree_EveryStartOrder_AllGetTheSameID(t *testing.T) {
 		ids[waitAllFounded(t, set)] = true
 	}
 	if len(ids) != 6 {
-		t.Errorf("six clusters with the same names got the ids %v, want six different ones", ids)
+		t.Errorf("got cluster ids %v, want six different ids", ids)
 	}
 }
 
-// faults makes a member crash at one chosen step.
+// faults makes a member crash at a chosen step.
 type faults struct {
 	point string
-	at    int64 // the occurrence of that step, counted from 1
+	at    int64 // occurrence of that step, counting from 1
 
 	cancel context.CancelFunc
 
@@ -292,8 +292,8 @@ func (l *faultyListener) Accept() (net.Conn, error) {
 	return &faultyConn{c, l.faults, "answer sent", "query received"}, nil
 }
 
-// Each member crashes once at each step: after it stores its state, before it sends a message, and after it receives
-// one.
+// Every member crashes once at every step: after storing its state, before sending a message, and after receiving a
+// message.
 func TestAgree_CrashAtEachStep_AllGetTheSameID(t *testing.T) {
 	for point, steps := range map[string]int64{"stored": 2, "query sent": 8, "answer received": 8, "query received": 8, "answer sent": 8} {
 		for i := range 3 {
@@ -314,7 +314,7 @@ func TestAgree_CrashAtEachStep_AllGetTheSameID(t *testing.T) {
 						set[i].start()
 					}
 					waitAllFounded(t, set)
-					if !crashed { // it never reached this step
+					if !crashed { // all steps have been tested
 						return
 					}
 				}
@@ -323,8 +323,8 @@ func TestAgree_CrashAtEachStep_AllGetTheSameID(t *testing.T) {
 	}
 }
 
-// Before the cluster is founded, a member other than the first may lose its directory. It then starts over with an
-// empty one.
+// A member other than the first may lose its directory before the cluster is founded. It then starts over with an empty
+// directory.
 func TestAgree_MemberWipedBeforeFounding_StartsOver(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
 	set[2].faults = &faults{point: "stored", at: 1}
@@ -335,7 +335,7 @@ func TestAgree_MemberWipedBeforeFounding_StartsOver(t *testing.T) {
 	set[2].wipe()
 	set[2].faults, set[2].log.line = nil, nil
 	set[2].start()
-	if err := errors.Join(ended(set[2])...); err != nil { // the first member had already received its answer
+	if err := errors.Join(ended(set[2])...); err != nil { // the first member had received its answer and founded the cluster
 		if !errors.Is(err, ErrMemberFounded) {
 			t.Fatal(err)
 		}
@@ -371,7 +371,7 @@ func TestAgree_FirstMemberWipedBeforeFounding_NamesDataDirsToEmpty(t *testing.T)
 	for _, s := range set {
 		s.start()
 	}
-	until(t, "both log what to do", func() bool {
+	until(t, "both members log which directory to empty", func() bool {
 		return set[0].log.contains("stop gk2, empty its data directory") && set[1].log.contains("stop gk2, empty its data directory")
 	})
 	set[1].wipe()
@@ -397,10 +397,10 @@ func TestAgree_AnotherMemberHasData_RefusesToStart(t *testing.T) {
 				t.Errorf("%s, after %v lost their data: got error %v, want ErrMemberFounded", set[i].ID, lost, set[i].err)
 			}
 			if _, err := os.Stat(filepath.Join(set[i].dir, seedFileName)); err == nil {
-				t.Errorf("%s, after %v lost their data, stored an id", set[i].ID, lost)
+				t.Errorf("%s stored an id after %v lost their data", set[i].ID, lost)
 			}
 		}
-		// They do not start while the members with data are down, either.
+		// They also do not start while the members with data are down.
 		for _, s := range set {
 			s.stop()
 		}
@@ -415,14 +415,14 @@ func TestAgree_AnotherMemberHasData_RefusesToStart(t *testing.T) {
 				t.Errorf("%s, after %v lost their data and with the others down: got error %v, want ErrNotAgreed", set[i].ID, lost, set[i].err)
 			}
 		}
-		// Once all directories are lost, the members start another cluster.
+		// Once all directories are lost, the members found a new cluster.
 		if len(lost) == 2 {
 			for _, s := range set {
 				s.wipe()
 				s.start()
 			}
 			if again := waitAllFounded(t, set); again == first {
-				t.Error("the new cluster has the id of the first one")
+				t.Error("the new cluster has the same id as the old one")
 			}
 		}
 	}
@@ -478,7 +478,7 @@ func TestAgree_TwoClustersWithTheSameNames_NeverMix(t *testing.T) {
 	}
 }
 
-// An impostor knows the members. Neither its claims nor its silence may have an effect.
+// An impostor can claim to be a member, or connect and send nothing. Neither may affect the members.
 func TestAgree_ImpostorsConnect_NothingChanges(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
 	set[0].start()
@@ -504,17 +504,17 @@ func TestAgree_ImpostorsConnect_NothingChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { c.Close() }) // it remains connected and silent
+		t.Cleanup(func() { c.Close() }) // keep the connection open without sending more
 		if _, err := c.Write(message); err != nil {
 			t.Fatal(err)
 		}
 		if len(message) > 60 { // a complete note
 			_ = c.SetReadDeadline(time.Now().Add(30 * time.Second))
-			_, _ = c.Read(make([]byte, 1)) // the note was answered or the connection closed, so it was read
+			_, _ = c.Read(make([]byte, 1)) // wait until the note has been processed
 		}
 	}
 	if _, err := os.Stat(filepath.Join(set[0].dir, seedFileName)); err == nil {
-		t.Fatal("an id was drawn for impostors")
+		t.Fatal("the member stored an id because of impostors")
 	}
 	set[1].start()
 	set[2].start()
@@ -587,7 +587,7 @@ func (l *pipeListener) Close() error {
 
 func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: l.address} }
 
-// The directory of an unfinished start can be used only for that start.
+// A directory left by an unfinished start can be used only with the same settings.
 func TestDataDir_UnfinishedStart_IsBoundToItsMembers(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
 	set[1].hold(testClusterID)
@@ -614,7 +614,7 @@ func TestDataDir_UnfinishedStart_IsBoundToItsMembers(t *testing.T) {
 	other.Members = other.Members[:2]
 	wantPrepareError(t, set[1].dir, other, "start it with the same settings as before")
 	if f := prepare(t, set[1].dir, same); f.ClusterID() != testClusterID {
-		t.Errorf("ClusterID() = %v, want the agreed id", f.ClusterID())
+		t.Errorf("ClusterID() = %v, want the id the members agreed on", f.ClusterID())
 	}
 }
 
@@ -625,7 +625,7 @@ func TestDataDir_SeveralMembers_HaveNoIDBeforeTheyAgree(t *testing.T) {
 	}
 	one := prepare(t, t.TempDir(), DataDirConfig{MemberID: "gk1", ClusterName: "main", Members: threeMembers[:1]})
 	if one.ClusterID().IsZero() {
-		t.Error("a set of one member has no id")
+		t.Error("ClusterID() is zero for a set of one member")
 	}
 }
 
@@ -637,7 +637,7 @@ func TestRelay_UnacceptedConnections_GoToTheNextUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := first.Accept(); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("Accept on a returned loan = %v, want net.ErrClosed", err)
+		t.Errorf("Accept on a closed loan = %v, want net.ErrClosed", err)
 	}
 	c, err := net.Dial("tcp", r.Addr().String())
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// benchCluster starts three members over loopback, on disk.
+// benchCluster starts three members that store their data on disk and connect over loopback. It returns the leader.
 func benchCluster(b *testing.B) *Node {
 	var set []Member
 	var listeners []net.Listener

@@ -18,9 +18,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/ports"
 )
 
-// These tests run complete members over loopback, on disk.
+// These tests run complete members that store their data on disk and connect over loopback.
 
-// longTimeouts timeouts are longer than disk stalls on a busy machine. No test waits for them; see electLeader.
+// longTimeouts are longer than disk stalls on a busy machine. Tests do not wait for them; see electLeader.
 var longTimeouts = Timeouts{Heartbeat: 2 * time.Second, Election: 2 * time.Second}
 
 type server struct {
@@ -31,7 +31,7 @@ type server struct {
 
 func listen(t *testing.T) net.Listener {
 	t.Helper()
-	l, err := ports.Listen() // a restarted member listens here again
+	l, err := ports.Listen() // reserves the port, so that a restarted member can use it again
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,8 +120,7 @@ func electLeader(t *testing.T, servers []*server) *server {
 	return waitForLeader(t, servers)
 }
 
-// waitForLeader waits for a promoted leader. It does not start an election, because the caller has already made a
-// server start one.
+// waitForLeader waits for a promoted leader. Unlike electLeader, it does not start an election.
 func waitForLeader(t *testing.T, servers []*server) *server {
 	t.Helper()
 	var leader *server
@@ -175,10 +174,10 @@ func TestCluster_SurvivesElectionsFailuresAndMembershipChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// A fourth joins, first as a non-voter.
+	// A fourth member joins, first as a non-voter.
 	joiner := boot(t, DataDirConfig{Dir: t.TempDir(), MemberID: "gk4", ClusterName: "test", Join: true, ClusterID: leader.ClusterID()}, listen(t), nil)
 	if err := joiner.Ready(); err == nil {
-		t.Error("an unknown joiner is ready")
+		t.Error("Ready() = nil for a joiner that has not been added")
 	}
 	if err := leader.AddMember(t.Context(), Addition{ID: "gk4", PeerAddress: joiner.PeerAddress(), NonVoter: true}); err != nil {
 		t.Fatal(err)
@@ -186,7 +185,7 @@ func TestCluster_SurvivesElectionsFailuresAndMembershipChanges(t *testing.T) {
 	waitForEntry(t, "two", joiner)
 	until(t, "the joiner is ready", func() bool { return joiner.Ready() == nil })
 	if !joiner.cfg.DataDir.hasBegun() {
-		t.Error("a joiner that has applied entries has not recorded that it has begun")
+		t.Error("the joiner applied entries but did not record that it has begun")
 	}
 	if err := leader.Transfer(t.Context(), "gk4"); !errors.Is(err, ErrNotAVoter) {
 		t.Errorf("Transfer to a non-voter = %v, want ErrNotAVoter", err)
@@ -209,7 +208,7 @@ func TestCluster_SurvivesElectionsFailuresAndMembershipChanges(t *testing.T) {
 	}
 	until(t, "the joiner is a voter", func() bool { return member(leader, "gk4").Voter })
 	if got := member(leader, "gk4").APIAddress; got != "gk4.api:7420" {
-		t.Errorf("the joiner's API address is %q, want gk4.api:7420", got)
+		t.Errorf("API address of the joiner = %q, want gk4.api:7420", got)
 	}
 	servers = append(servers, joiner)
 
@@ -248,7 +247,7 @@ func TestCluster_SurvivesElectionsFailuresAndMembershipChanges(t *testing.T) {
 	waitForEntry(t, "three", servers...)
 
 	// A leader that is asked to remove itself transfers leadership instead.
-	until(t, "gk4 has a target for the transfer", func() bool {
+	until(t, "gk4 finds a voter to transfer leadership to", func() bool {
 		e, members, unlock, err := joiner.beginChange(t.Context())
 		if err != nil {
 			return false
@@ -276,7 +275,7 @@ func TestCluster_RestartedMember_KeepsItsState(t *testing.T) {
 		t.Errorf("RemoveMember of the last voter = %v, want ErrLastVoter", err)
 	}
 	if err := s.Transfer(t.Context(), ""); err == nil {
-		t.Error("a single server transferred leadership")
+		t.Error("Transfer on a single server succeeded, want an error")
 	}
 	closeNode(t, s.Node)
 	if err := s.Close(context.Background()); err != nil {
@@ -340,7 +339,7 @@ func testSnapshotAndTrim(t *testing.T, store LogStore) {
 }
 
 // A follower whose log ends before the leader's log begins receives a snapshot, which replaces its log. The log on disk
-// must not keep entries after a gap.
+// must not have a gap.
 func TestCluster_FollowerThatWasDown_CatchesUpFromSnapshot(t *testing.T) {
 	eachStore(t, func(t *testing.T, store LogStore) {
 		set, listeners := namedSet(t, "gk1", "gk2", "gk3")
@@ -378,7 +377,7 @@ func TestCluster_FollowerThatWasDown_CatchesUpFromSnapshot(t *testing.T) {
 		mustAppend(t, leader.Node, "after")
 		waitForEntry(t, "after", restarted)
 		if first, err := restarted.stores.log.FirstIndex(); err != nil || first <= last+1 {
-			t.Errorf("the log begins with entry %d, %v: the follower received no snapshot", first, err)
+			t.Errorf("FirstIndex() = %d, %v; want the log to begin after a snapshot", first, err)
 		}
 		closeNode(t, restarted.Node)
 		if l, err = net.Listen("tcp", down.PeerAddress()); err != nil {
@@ -395,7 +394,7 @@ func TestCluster_MemberThatLostItsData_IsExcluded(t *testing.T) {
 	waitForEntry(t, "one", servers...)
 	lost := without(servers, leader)[0]
 	for _, s := range without(servers, lost) {
-		until(t, s.ID()+" has met "+lost.ID(), func() bool { return s.cfg.DataDir.knowsPeer(lost.ID()) })
+		until(t, s.ID()+" has recorded "+lost.ID(), func() bool { return s.cfg.DataDir.knowsPeer(lost.ID()) })
 	}
 	closeNode(t, lost.Node)
 	if err := os.RemoveAll(lost.dir); err != nil {

@@ -22,7 +22,7 @@ type fakeRaft struct {
 	servers     []raft.Server
 	begun       int
 	answer      func(round int) // if set, runs before a round completes
-	configReads int             // number of reads of the configuration
+	configReads int             // number of GetConfiguration calls
 }
 
 func (f *fakeRaft) CurrentTerm() uint64 {
@@ -56,7 +56,7 @@ func (f *fakeRaft) VerifyLeader() raft.Future {
 	})
 }
 
-// fakeRound is a future that completes once the function has returned.
+// fakeRound is a future that completes when the function returns.
 type fakeRound func()
 
 func (r fakeRound) Error() error {
@@ -100,7 +100,7 @@ func withConfirmer(t *testing.T, servers []raft.Server, f func(r *fakeRaft, c *c
 		wg.Go(func() { c.run(ctx) })
 		defer wg.Wait()
 		defer cancel()
-		sleep(time.Hour) // so that earlier times exist
+		sleep(time.Hour) // so that tests can use earlier times
 		f(r, c)
 	})
 }
@@ -158,7 +158,7 @@ func TestConfirm_SingleVoter_ReturnsImmediately(t *testing.T) {
 	withConfirmer(t, []raft.Server{voter("a"), nonVoter("b")}, func(r *fakeRaft, c *confirmer) {
 		wantConfirmed(t, startConfirm(c, 5, time.Now()))
 		if r.rounds() != 0 {
-			t.Errorf("%d rounds were started, want none", r.rounds())
+			t.Errorf("got %d rounds, want none", r.rounds())
 		}
 	})
 }
@@ -176,7 +176,7 @@ func TestConfirm_AnswerToAnEarlierRequest_DoesNotCount(t *testing.T) {
 	})
 }
 
-// Raft has little room for pending rounds, and completes none while its main loop is waiting for the disk.
+// Raft's queue of pending rounds is short, and no round completes while Raft's main loop waits for the disk.
 func TestConfirm_RaftIsBusy_LimitsRoundsAndUsesOtherAnswers(t *testing.T) {
 	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		done := make(chan struct{})
@@ -193,7 +193,7 @@ func TestConfirm_RaftIsBusy_LimitsRoundsAndUsesOtherAnswers(t *testing.T) {
 			confirmOnce()
 		}
 		if r.rounds() != maxPendingRounds {
-			t.Errorf("a busy Raft was asked for %d rounds, want %d", r.rounds(), maxPendingRounds)
+			t.Errorf("got %d rounds while Raft was busy, want %d", r.rounds(), maxPendingRounds)
 		}
 		close(done)
 		synctest.Wait()
@@ -201,7 +201,7 @@ func TestConfirm_RaftIsBusy_LimitsRoundsAndUsesOtherAnswers(t *testing.T) {
 			confirmOnce()
 		}
 		if r.rounds() != 11*maxPendingRounds {
-			t.Errorf("afterwards Raft had been asked for %d rounds in total, want %d", r.rounds(), 11*maxPendingRounds)
+			t.Errorf("got %d rounds in total, want %d", r.rounds(), 11*maxPendingRounds)
 		}
 	})
 }
@@ -226,7 +226,7 @@ func TestConfirm_RoundIsNeverAnswered_OthersAreRequested(t *testing.T) {
 			wantConfirmed(t, call)
 		}
 		if r.rounds() != 10*maxPendingRounds {
-			t.Errorf("Raft was asked for %d rounds, want %d", r.rounds(), 10*maxPendingRounds)
+			t.Errorf("got %d rounds, want %d", r.rounds(), 10*maxPendingRounds)
 		}
 	})
 }
@@ -251,7 +251,7 @@ func TestConfirm_AnswerFromAnEarlierTerm_DoesNotCount(t *testing.T) {
 		c.answers.ack("c", 4, time.Now(), 0)
 		wantPending(t, call)
 		c.answers.ack("b", 5, time.Now(), 0)
-		c.answers.ack("b", 4, time.Now(), 0) // late, and has no effect
+		c.answers.ack("b", 4, time.Now(), 0) // late, so it has no effect
 		wantConfirmed(t, call)
 	})
 }
@@ -303,13 +303,13 @@ func TestConfirm_LaterCaller_WaitsForAnswersToALaterRequest(t *testing.T) {
 		sleep(time.Millisecond)
 		second := startConfirm(c, 5, time.Now())
 		if r.rounds() != 1 {
-			t.Errorf("%d rounds, want the second caller to wait until the first round ends", r.rounds())
+			t.Errorf("got %d rounds, want the second caller to wait until the first round ends", r.rounds())
 		}
 		c.answers.ack("b", 5, sent, 0)
 		wantConfirmed(t, first)
 		wantPending(t, second)
 		if r.rounds() != 2 {
-			t.Errorf("%d rounds, want one per caller", r.rounds())
+			t.Errorf("got %d rounds, want one per caller", r.rounds())
 		}
 		c.answers.ack("b", 5, time.Now(), 0)
 		wantConfirmed(t, second)
@@ -327,12 +327,12 @@ func TestConfirm_ManyCallers_ShareARound(t *testing.T) {
 			wantConfirmed(t, call)
 		}
 		if r.rounds() > 2 {
-			t.Errorf("%d rounds for simultaneous callers, want at most 2", r.rounds())
+			t.Errorf("got %d rounds for simultaneous callers, want at most 2", r.rounds())
 		}
 	})
 }
 
-// Only answers can serve a waiter that arrives during a round.
+// A caller that arrives during a round can be confirmed only by an answer, so the configuration need not be read.
 func TestConfirm_CallersDuringARound_DoNotReadTheConfiguration(t *testing.T) {
 	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		calls := []<-chan error{startConfirm(c, 5, time.Now())}
@@ -353,7 +353,7 @@ func TestConfirm_CallersDuringARound_DoNotReadTheConfiguration(t *testing.T) {
 	})
 }
 
-// The only caller waiting for a round gives up. The next one arrives before the round is over, or long after.
+// The only caller waiting for a round gives up. The next caller arrives before the round ends, or long after.
 func TestConfirm_AllCallersOfARoundGiveUp_NextCallerIsAnswered(t *testing.T) {
 	for _, after := range []time.Duration{time.Millisecond, lease} {
 		t.Run(after.String(), func(t *testing.T) {
@@ -367,12 +367,12 @@ func TestConfirm_AllCallersOfARoundGiveUp_NextCallerIsAnswered(t *testing.T) {
 
 				sleep(after)
 				call := startConfirm(c, 5, time.Now())
-				if after < lease { // the round is pending, but was answered too early for this call
+				if after < lease { // the first round is pending, but its answer is too old for this call
 					c.answers.ack("b", 5, time.Now().Add(-time.Microsecond), 0)
 				}
 				wantPending(t, call)
 				if r.rounds() != 2 {
-					t.Errorf("%d rounds, want one per caller", r.rounds())
+					t.Errorf("got %d rounds, want one per caller", r.rounds())
 				}
 				c.answers.ack("b", 5, time.Now(), 0)
 				wantConfirmed(t, call)
@@ -396,12 +396,12 @@ func TestConfirm_NoMajority_FailsWithinTwiceTheLease(t *testing.T) {
 			t.Errorf("Confirm took %v, want %v", took, 2*lease)
 		}
 		if r.rounds() < 10 {
-			t.Errorf("only %d rounds were tried, want at least 10", r.rounds())
+			t.Errorf("got %d rounds, want at least 10", r.rounds())
 		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if len(c.waiters) != 0 {
-			t.Errorf("%d waiters are left, want none", len(c.waiters))
+			t.Errorf("got %d remaining waiters, want none", len(c.waiters))
 		}
 	})
 }
@@ -428,15 +428,15 @@ func TestTransport_Answers_OnlyMatchingOnesAreRecorded(t *testing.T) {
 		durable:   func() uint64 { return math.MaxUint64 },
 	}
 	_ = tr.InstallSnapshot("b", "b:1", &raft.InstallSnapshotRequest{Term: 5}, &raft.InstallSnapshotResponse{}, nil)
-	_ = tr.AppendEntries("b", "b:1", &raft.AppendEntriesRequest{Term: 4}, &raft.AppendEntriesResponse{}) // not successful
+	_ = tr.AppendEntries("b", "b:1", &raft.AppendEntriesRequest{Term: 4}, &raft.AppendEntriesResponse{}) // rejected
 	_ = tr.AppendEntries("c", "c:1", &raft.AppendEntriesRequest{Term: 5}, &raft.AppendEntriesResponse{}) // answered by b
 	if len(tr.answers.latest) != 0 {
-		t.Fatalf("answers %+v were recorded, want none", tr.answers.latest)
+		t.Fatalf("recorded answers = %+v, want none", tr.answers.latest)
 	}
 	before := time.Now()
 	_ = tr.AppendEntries("b", "b:1", &raft.AppendEntriesRequest{Term: 5, PrevLogEntry: 7, Entries: make([]*raft.Log, 2)}, &raft.AppendEntriesResponse{})
 	if a := tr.answers.inTerm(5, "b"); a.sent.Before(before) || a.sent.After(a.ackedAt) || a.matched != 9 {
-		t.Errorf("recorded answer %+v, want matched 9 and the time of sending", a)
+		t.Errorf("recorded answer = %+v, want matched 9 and the send time", a)
 	}
 }
 

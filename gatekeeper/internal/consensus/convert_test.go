@@ -23,7 +23,7 @@ func TestConvertDataDir_NotADataDirOrInUse_IsRefused(t *testing.T) {
 		t.Errorf("ConvertDataDir of a missing directory = %v, want ErrForeignDataDir", err)
 	}
 	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
-		t.Errorf("ConvertDataDir left %v, %v, want an empty directory", files, err)
+		t.Errorf("directory after ConvertDataDir contains %v, %v, want it empty", files, err)
 	}
 	dir = createDataDir(t)
 	lock, err := lockDataDir(filepath.Join(dir, lockFileName))
@@ -37,7 +37,7 @@ func TestConvertDataDir_NotADataDirOrInUse_IsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if kept, err := ConvertDataDir(dir, newMachine); err != nil || len(kept) > 0 {
-		t.Errorf("ConvertDataDir of a directory in the format of this build = %q, %v, want none and nil", kept, err)
+		t.Errorf("ConvertDataDir of a directory in the current format = %q, %v, want no files and no error", kept, err)
 	}
 }
 
@@ -62,7 +62,7 @@ func TestConvertDataDir_CurrentFormatMissingFiles_IsDamaged(t *testing.T) {
 	}
 }
 
-// A member that has not heard from its cluster yet has an empty log and can start.
+// A member that has not received anything from its cluster yet has an empty log and can start.
 func TestConvertDataDir_EmptyLog_IsIntact(t *testing.T) {
 	for _, kind := range []LogStore{store.KindBolt, store.KindWAL} {
 		dir := createDataDirIn(t, kind)
@@ -79,23 +79,23 @@ func TestConvertDataDir_EmptyLog_IsIntact(t *testing.T) {
 			t.Fatal(err)
 		}
 		if kept, err := ConvertDataDir(dir, newMachine); err != nil || len(kept) > 0 {
-			t.Errorf("%s: ConvertDataDir() = %q, %v, want none and nil", kind, kept, err)
+			t.Errorf("%s: ConvertDataDir() = %q, %v, want no files and no error", kind, kept, err)
 		}
-		// A member that has lost everything looks the same, except for its begun file.
+		// The directory of a member that has lost all its data differs only in the begun file.
 		f := &DataDir{dir: dir, file: clusterFile{MemberID: "gk4"}}
 		if err := f.begin(); err != nil {
 			t.Fatal(err)
 		}
 		if kept, err := ConvertDataDir(dir, newMachine); !errors.Is(err, ErrDataDirDamaged) {
-			t.Errorf("%s that lost everything: ConvertDataDir() = %q, %v, want ErrDataDirDamaged", kind, kept, err)
+			t.Errorf("%s with lost data: ConvertDataDir() = %q, %v, want ErrDataDirDamaged", kind, kept, err)
 		}
 		if _, err := ReadDataDir(dir, newMachine); !errors.Is(err, ErrDataDirDamaged) || !errors.Is(err, errLost) {
-			t.Errorf("%s that lost everything: ReadDataDir() = %v, want errLost", kind, err)
+			t.Errorf("%s with lost data: ReadDataDir() = %v, want errLost", kind, err)
 		}
 	}
 }
 
-// Raft does not start with an unreadable snapshot, even if the log contains everything.
+// Raft does not start with an unreadable snapshot, even if the log contains all entries.
 func TestConvertDataDir_OnlySnapshotUnreadable_IsDamagedDespiteACompleteLog(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	if err := openOn(t, dir); err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-// openOn opens a member on a directory made by found, and closes it if that succeeds.
+// openOn opens a member on dir, and closes it if opening succeeded.
 func openOn(t *testing.T, dir string) error {
 	t.Helper()
 	dataDir, err := PrepareDataDir(DataDirConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
@@ -32,7 +32,7 @@ func openOn(t *testing.T, dir string) error {
 	return nil
 }
 
-// Without the newest snapshot and the entries in it, a member would vote as if it had never acknowledged them.
+// Without its newest snapshot, a member would vote as if it had never acknowledged the entries in the snapshot.
 func TestOpen_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 	for _, tc := range []struct {
 		name, file string
@@ -57,14 +57,14 @@ func TestOpen_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 			}
 			err = openOn(t, dir)
 			if !errors.Is(err, ErrDataDirDamaged) || !strings.Contains(err.Error(), "snapshot up to entry") || !strings.Contains(err.Error(), "remove this member") {
-				t.Errorf("open = %v, want ErrDataDirDamaged with the loss and the next steps", err)
+				t.Errorf("Open() = %v, want ErrDataDirDamaged with the lost data and the next steps", err)
 			}
 		})
 	}
 }
 
-// A directory that lost everything must not pass for a new one, or the member would vote again in old terms and issue
-// old tokens again.
+// A directory that has lost all data must not be mistaken for a new one, or the member would vote again in old terms
+// and issue old tokens again.
 func TestOpen_EverythingButTheClusterFileLost_IsDamaged(t *testing.T) {
 	for name, newDir := range map[string]func(t *testing.T) (dir string){
 		"founded by a recovery": func(t *testing.T) string { return createDataDir(t) },
@@ -85,7 +85,7 @@ func TestOpen_EverythingButTheClusterFileLost_IsDamaged(t *testing.T) {
 			}
 			_, err := PrepareDataDir(DataDirConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
 			if !errors.Is(err, ErrDataDirDamaged) || !strings.Contains(err.Error(), "raft.db") || !strings.Contains(err.Error(), "remove this member") {
-				t.Errorf("PrepareDataDir() = %v, want ErrDataDirDamaged with the loss and the next steps", err)
+				t.Errorf("PrepareDataDir() = %v, want ErrDataDirDamaged with the lost data and the next steps", err)
 			}
 			// An empty raft.db replaces the lost one.
 			guard := store.NewGuard(store.GuardConfig{Timeout: time.Minute, Slow: time.Minute})
@@ -94,13 +94,13 @@ func TestOpen_EverythingButTheClusterFileLost_IsDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := openOn(t, dir); !errors.Is(err, ErrDataDirDamaged) || !strings.Contains(err.Error(), "it contains no term, entries or snapshot") {
-				t.Errorf("open = %v, want ErrDataDirDamaged", err)
+				t.Errorf("Open() = %v, want ErrDataDirDamaged", err)
 			}
 		})
 	}
 }
 
-// There is a gap between the end of the snapshot and the beginning of the log.
+// The snapshot ends at entry 10, but the log begins at entry 15.
 func TestOpen_EntriesMissing_IsDamaged(t *testing.T) {
 	dir := createDataDir(t)
 	guard := store.NewGuard(store.GuardConfig{Timeout: time.Minute, Slow: time.Minute})
@@ -113,7 +113,7 @@ func TestOpen_EntriesMissing_IsDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := openOn(t, dir); !errors.Is(err, ErrDataDirDamaged) || !strings.Contains(err.Error(), "entries are missing") {
-		t.Errorf("open = %v, want ErrDataDirDamaged", err)
+		t.Errorf("Open() = %v, want ErrDataDirDamaged", err)
 	}
 }
 
@@ -127,7 +127,7 @@ func (r rejectingMachine) Restore(io.Reader) error {
 	return fmt.Errorf("%w: %w", fsm.ErrSnapshot, r.cause)
 }
 
-// An operator who downgrades by mistake gets an error that says so and does not suggest removing the member.
+// After an accidental downgrade, the error names the cause and does not suggest removing the member.
 func TestOpen_IntactSnapshotNotForThisServer_IsNotDamaged(t *testing.T) {
 	for _, cause := range []error{fsm.ErrNewer, fsm.ErrForeign} {
 		dir := createDataDir(t)
@@ -141,12 +141,12 @@ func TestOpen_IntactSnapshotNotForThisServer_IsNotDamaged(t *testing.T) {
 			t.Error(err)
 		}
 		if !errors.Is(err, cause) || errors.Is(err, ErrDataDirDamaged) || strings.Contains(err.Error(), "remove this member") {
-			t.Errorf("open = %v, want only the machine's error", err)
+			t.Errorf("Open() = %v, want only the machine's error", err)
 		}
 	}
 }
 
-// The advice for a directory without data is to empty it. A directory that has lost its data must not get that advice.
+// If a directory never had data, the error suggests emptying it. If it has lost its data, the error must not.
 func TestPrepareDataDir_FounderThatLostItsData_IsDamaged(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	if err := openOn(t, dir); err != nil {

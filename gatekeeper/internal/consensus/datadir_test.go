@@ -58,7 +58,7 @@ func TestDataDir_SingleServer_DrawsAnIDAndKeepsIt(t *testing.T) {
 	f := prepare(t, dir, cfg)
 	id := f.ClusterID()
 	if id.Incarnation != 1 || id.Seed == 0 || f.HasState() {
-		t.Errorf("new directory: id %v, HasState %v", id, f.HasState())
+		t.Errorf("new directory: ClusterID() = %v, HasState() = %v", id, f.HasState())
 	}
 	f.Close()
 	if again := prepare(t, dir, cfg); again.ClusterID() != id {
@@ -80,7 +80,7 @@ func TestDataDir_AnotherMembersDir_ErrorNamesBoth(t *testing.T) {
 		id.String(), "0000000000000001.2")
 }
 
-// Once a member has state, the list may also name members that were added later.
+// Once a member has state, the configured list is ignored, because members may have been added since.
 func TestDataDir_WithState_IgnoresMemberList(t *testing.T) {
 	cfg := DataDirConfig{MemberID: "gk1", ClusterName: "main", Members: threeMembers}
 	dir := t.TempDir()
@@ -113,12 +113,12 @@ func TestDataDir_Joiner_NeedsIDOnceAndNeverFoundsACluster(t *testing.T) {
 	prepare(t, dir, join).Close()
 	join.ClusterID = ClusterID{}
 	if f := prepare(t, dir, join); f.ClusterID() != (ClusterID{Seed: 7, Incarnation: 3}) {
-		t.Errorf("ClusterID() = %v, want the given id", f.ClusterID())
+		t.Errorf("ClusterID() = %v, want the id given to the first call", f.ClusterID())
 	} else {
 		f.Close()
 	}
 	if f := prepare(t, dir, DataDirConfig{MemberID: "gk4", ClusterName: "main"}); !f.file.Joiner {
-		t.Error("a joiner restarted without Join is no longer a joiner, and could found another cluster under the same id")
+		t.Error("a joiner restarted without Join is no longer a joiner, and could found another cluster with the same id")
 	}
 }
 
@@ -154,7 +154,7 @@ func TestDataDir_PeerReturnsWithANewDataDir_IsRefused(t *testing.T) {
 	f.Close()
 	f = prepare(t, dir, cfg)
 	if err := f.recordPeer("gk2", "three", members); err == nil || !strings.Contains(err.Error(), "new id") {
-		t.Errorf("recordPeer of a peer that lost its data = %v, want an error", err)
+		t.Errorf("recordPeer of a peer with a new directory = %v, want an error", err)
 	}
 	if err := f.recordPeer("gk2", "one", members); err != nil {
 		t.Error(err)
@@ -229,14 +229,14 @@ func TestDataDir_BitFlips_AreDetected(t *testing.T) {
 			}
 			defer f.Close()
 			if f.file != file || f.peerDirs["gk2"] != peerDirs["gk2"] {
-				t.Errorf("%s: the directory contains %+v, %v", what, f.file, f.peerDirs)
+				t.Errorf("%s: got %+v and peers %v without an error", what, f.file, f.peerDirs)
 			}
 		})
 	}
 	prepare(t, dir, cfg)
 }
 
-// A member that replaced its id would found a cluster that no other member agreed on.
+// A member with a corrupted id would found a cluster that no other member agreed on.
 func TestDataDir_BitFlipsInTheSeed_AreDetected(t *testing.T) {
 	cfg := DataDirConfig{Dir: t.TempDir(), MemberID: "gk1", ClusterName: "main", Members: threeMembers}
 	f := prepare(t, cfg.Dir, cfg)
@@ -252,13 +252,13 @@ func TestDataDir_BitFlipsInTheSeed_AreDetected(t *testing.T) {
 		}
 		defer f.Close()
 		if f.seed != seed {
-			t.Errorf("%s: the seed is %+v", what, f.seed)
+			t.Errorf("%s: got seed %+v without an error", what, f.seed)
 		}
 	})
 	prepare(t, cfg.Dir, cfg)
 }
 
-// flipBits flips the bits of a file one at a time, and then restores the file.
+// flipBits calls check with each bit of the file flipped in turn, and then restores the file.
 func flipBits(t *testing.T, path string, check func(what string)) {
 	t.Helper()
 	original, err := os.ReadFile(path)

@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// longLeaseLeader starts three members. The first leads, and its lease is so long that it can be deposed without
-// noticing.
+// longLeaseLeader starts three members and makes the first one the leader. Its lease is so long that it does not step
+// down in time when another leader is elected.
 func longLeaseLeader(t *testing.T) (leader *member, rest []*member) {
 	t.Helper()
 	members := memoryCluster(t, 3, func(i int, cfg *Config) {
@@ -60,7 +60,7 @@ func TestConfirm_VerifyLeaderSatisfiedByLateAnswer(t *testing.T) {
 		next := leaderOf(t, rest...)
 		mustAppend(t, next.Node, "committed-in-the-new-term")
 		if got, leads := leads(old.raft); !leads || got != term {
-			t.Fatalf("the old leader noticed that it was deposed: term %d, leads %v", got, leads)
+			t.Fatalf("old leader: term %d, leads %v, want it to still lead in its term", got, leads)
 		}
 
 		requested := time.Now()
@@ -139,7 +139,7 @@ func TestAppend_LeaderCutOff_OutcomeIsUnknown(t *testing.T) {
 		for _, m := range members {
 			m.wire.set(nil, nil)
 		}
-		until(t, "the old leader knows the new one", func() bool { return old.Leader().ID == next.ID() })
+		until(t, "the old leader follows the new one", func() bool { return old.Leader().ID == next.ID() })
 		a := old.Append(entry(t, "third")).Wait()
 		var notLeader *NotLeaderError
 		if !errors.Is(a.Err, ErrNotAppended) || !errors.As(a.Err, &notLeader) || notLeader.Leader.ID != next.ID() {

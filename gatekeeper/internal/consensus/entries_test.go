@@ -48,10 +48,10 @@ func noop(index, term uint64) *raft.Log {
 }
 
 // A leader sends entries that continue from the follower's newest snapshot, but the follower's log no longer contains
-// the entry before them. Raft rejects them forever: the leader sends an older snapshot, which the follower has, and
-// then the same entries again.
+// the entry before them. Raft alone would reject them forever: the leader would send an older snapshot, which the
+// follower has, and then the same entries again.
 func TestEntries_AfterTheNewestSnapshot_AreAccepted(t *testing.T) {
-	for name, before := range map[string]uint64{"directly after the snapshot": 0, "some of them in the snapshot": 2} {
+	for name, before := range map[string]uint64{"directly after the snapshot": 0, "overlapping the snapshot": 2} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f, last, term := isolatedFollower(t)
@@ -59,11 +59,11 @@ func TestEntries_AfterTheNewestSnapshot_AreAccepted(t *testing.T) {
 					t.Fatal(err)
 				}
 				first, _ := f.memory.FirstIndex()
-				if err := f.memory.DeleteRange(first, last); err != nil { // as if a leader had sent the snapshot
+				if err := f.memory.DeleteRange(first, last); err != nil { // as after installing a snapshot sent by a leader
 					t.Fatal(err)
 				}
 				if answer := f.sendEntries(t, term+1, last, term, last, noop(last+1, term+1)); !answer.Success {
-					t.Fatalf("response to an entry that is never committed: %+v, want success", answer)
+					t.Fatalf("response to an uncommitted entry: %+v, want success", answer)
 				}
 
 				var entries []*raft.Log
@@ -78,11 +78,11 @@ func TestEntries_AfterTheNewestSnapshot_AreAccepted(t *testing.T) {
 				for index := last + 1; index <= last+2; index++ {
 					var stored raft.Log
 					if err := f.memory.GetLog(index, &stored); err != nil || stored.Term != term+2 {
-						t.Errorf("entry %d has term %d (%v), want that of the next leader", index, stored.Term, err)
+						t.Errorf("entry %d has term %d (%v), want the next leader's term", index, stored.Term, err)
 					}
 				}
 				if first, _ := f.memory.FirstIndex(); first != last+1 {
-					t.Errorf("the log begins with entry %d, but the snapshot ends with entry %d", first, last)
+					t.Errorf("log begins at entry %d, but the snapshot ends at entry %d", first, last)
 				}
 				if index := f.raft.AppliedIndex(); index != last+1 {
 					t.Errorf("applied up to entry %d, want %d", index, last+1)
@@ -102,7 +102,7 @@ func TestEntries_CommitIndexBeyondSentEntries_OnlySentOnesAreApplied(t *testing.
 	synctest.Test(t, func(t *testing.T) {
 		f, last, term := isolatedFollower(t)
 		if answer := f.sendEntries(t, term+1, last, term, last, noop(last+1, term+1)); !answer.Success {
-			t.Fatalf("response to an entry that is never committed: %+v, want success", answer)
+			t.Fatalf("response to an uncommitted entry: %+v, want success", answer)
 		}
 		if answer := f.sendEntries(t, term+2, last, term, last+1); !answer.Success {
 			t.Fatalf("response to a heartbeat: %+v, want success", answer)
@@ -119,7 +119,7 @@ func TestEntries_CommitIndexBeyondSentEntries_OnlySentOnesAreApplied(t *testing.
 	})
 }
 
-// After a fault, calls to the store never return. The code in front of Raft must not wait for one, or the member could
+// After a fault, calls to the store never return. The code in front of Raft must not wait for them, or the member could
 // not stop.
 func TestEntries_AfterAFault_DoNotBlock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -56,7 +56,7 @@ func (d *disk) Set(key, value []byte) error {
 
 func (d *disk) StoreLog(log *raft.Log) error { return d.StoreLogs([]*raft.Log{log}) }
 
-// withDisk starts a single member whose log is on a disk that calls write before each of its writes.
+// withDisk starts a single member whose log store calls write before every write.
 func withDisk(t *testing.T, write func() error) (*member, *disk) {
 	t.Helper()
 	members := memoryCluster(t, 1, nil)
@@ -90,25 +90,25 @@ func TestFault_StoreError_EndsLeadershipAndAcknowledgesNothing(t *testing.T) {
 		term := m.Term()
 		a := m.Append(entry(t, "x")).Wait()
 		if !errors.Is(a.Err, ErrUnknownOutcome) {
-			t.Errorf("Append: %v, want %v", a.Err, ErrUnknownOutcome)
+			t.Errorf("Append() = %v, want %v", a.Err, ErrUnknownOutcome)
 		}
 		if err := <-m.Fatal(); !strings.Contains(err.Error(), "no space left") {
 			t.Errorf("Fatal: got %v, want the disk's error", err)
 		}
 		synctest.Wait()
 		if events := len(m.leading.events); events != 2 {
-			t.Errorf("the LeadershipObserver was called %d times, want Promote and Demote", events)
+			t.Errorf("got %d calls of the LeadershipObserver, want Promote and Demote", events)
 		}
 		if a := m.Append(entry(t, "y")).Wait(); !errors.Is(a.Err, ErrNotAppended) || !errors.Is(a.Err, ErrClosed) {
-			t.Errorf("Append after the fault: %v, want ErrNotAppended and ErrClosed", a.Err)
+			t.Errorf("Append after the fault = %v, want ErrNotAppended and ErrClosed", a.Err)
 		}
 		if err := m.Confirm(t.Context(), term, time.Now()); !errors.Is(err, ErrNotConfirmed) {
 			t.Errorf("Confirm after the fault = %v, want ErrNotConfirmed", err)
 		}
 		if err := m.Ready(); err == nil {
-			t.Error("Ready() = nil after the fault")
+			t.Error("Ready() = nil after the fault, want an error")
 		}
-		sleep(time.Minute) // Raft panics when it cannot store a term, and must not get that far
+		sleep(time.Minute) // Raft panics if it cannot store a term, which must not happen here
 	})
 }
 
@@ -122,10 +122,10 @@ func TestFault_HangingStore_IsDetected(t *testing.T) {
 			t.Errorf("Fatal: got %v, want an error about the hung call", err)
 		}
 		if took := time.Since(start); took != m.cfg.StoreTimeout {
-			t.Errorf("the hung call was detected after %v, want %v", took, m.cfg.StoreTimeout)
+			t.Errorf("hung call was detected after %v, want %v", took, m.cfg.StoreTimeout)
 		}
 		if a := p.Wait(); !errors.Is(a.Err, ErrUnknownOutcome) {
-			t.Errorf("Append: %v, want ErrUnknownOutcome", a.Err)
+			t.Errorf("Append() = %v, want ErrUnknownOutcome", a.Err)
 		}
 		close(resume)
 		sleep(time.Second)
@@ -150,7 +150,7 @@ func TestFault_MachineCannotApply_AppliesNothingMore(t *testing.T) {
 		members := memoryCluster(t, 1, func(_ int, cfg *Config) { cfg.Machine = faultyMachine{} })
 		m := leaderOf(t, members...)
 		if a := m.Append([]byte("x")).Wait(); !errors.Is(a.Err, ErrUnknownOutcome) {
-			t.Errorf("Append: %v, want ErrUnknownOutcome", a.Err)
+			t.Errorf("Append() = %v, want ErrUnknownOutcome", a.Err)
 		}
 		if err := <-m.Fatal(); !strings.Contains(err.Error(), "unknown command") {
 			t.Errorf("Fatal: got %v, want an error about the unknown command", err)
@@ -209,10 +209,10 @@ func TestSnapshotAlarm_RepeatedSnapshots_RaiseTheAlarm(t *testing.T) {
 		a.caughtUpTo("c", 101) // c caught up
 	}
 	if raised != 0 {
-		t.Error("the alarm was raised too early")
+		t.Error("alarm was raised too early")
 	}
 	a.snapshotStarted("b", 102)
 	if raised != 1 {
-		t.Errorf("the alarm was raised %d times, want 1", raised)
+		t.Errorf("alarm was raised %d times, want 1", raised)
 	}
 }

@@ -29,9 +29,9 @@ type wire struct {
 	once     sync.Once
 
 	mu sync.Mutex // guards the hooks
-	// before runs before a request is sent. If it returns an error, that is the result of the request.
+	// before runs before a request is sent. If it returns an error, the request fails with that error.
 	before func(to raft.ServerID, command any) error
-	// after runs when a response to AppendEntries has arrived, before the caller receives it.
+	// after runs when a response to AppendEntries arrives, before it is returned to the caller.
 	after func(to raft.ServerID)
 }
 
@@ -47,7 +47,7 @@ func (w *wire) SetHeartbeatHandler(handle func(raft.RPC)) {
 		for {
 			select {
 			case rpc := <-w.InmemTransport.Consumer():
-				go func() { // like the goroutine of a connection
+				go func() { // like the network transport, which has a goroutine per connection
 					if isHeartbeat(rpc.Command) {
 						handle(rpc)
 						return
@@ -156,10 +156,10 @@ type member struct {
 	machine *fsm.Machine
 }
 
-// testClusterID is the cluster id in these tests, as if the members had agreed on it.
+// testClusterID is the id of test clusters, as if the members had agreed on it.
 var testClusterID = ClusterID{Seed: 7, Incarnation: 1}
 
-// memoryCluster starts a named set with in-memory transports and stores. adjust may change each member's config.
+// memoryCluster starts a cluster with in-memory transports and stores. adjust may change each member's config.
 func memoryCluster(t *testing.T, size int, adjust func(i int, cfg *Config)) []*member {
 	t.Helper()
 	var set []Member
@@ -298,7 +298,7 @@ func (c counter) Handle(context.Context, slog.Record) error    { *c.n++; return 
 func (c counter) WithAttrs([]slog.Attr) slog.Handler           { return c }
 func (c counter) WithGroup(string) slog.Handler                { return c }
 
-// newPeerLayer returns a layer that responds on listener as the member to which the directory belongs.
+// newPeerLayer returns a peer layer that responds on listener as the member that owns the directory.
 func newPeerLayer(f *DataDir, listener net.Listener) *peer.Layer {
 	return peer.New(peer.Config{
 		Cluster: f.ClusterID().String(), ID: f.MemberID(), DataDir: f.file.DataDir, Listener: listener, Logger: slog.New(slog.DiscardHandler),

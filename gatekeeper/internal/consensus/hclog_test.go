@@ -12,7 +12,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// node is a structure with a String method, like Raft itself.
+// node is a struct with a String method, like raft.Raft.
 type node struct{ Secrets []int }
 
 func (*node) String() string { return "Node at gk1.test:7421 [Leader]" }

@@ -43,13 +43,13 @@ func TestHeartbeat_DisksOfAllFollowersStall_LeaderKeepsConfirming(t *testing.T) 
 		}
 		late := leader.Append(entry(t, "late"))
 		committed := leader.raft.CommitIndex()
-		duration := leader.cfg.StoreTimeout - time.Second // the longest stall that is not a fault
+		duration := leader.cfg.StoreTimeout - time.Second // the longest stall that does not count as a fault
 		for start := time.Now(); time.Since(start) < duration; sleep(10 * time.Millisecond) {
 			requested := time.Now()
 			if err := leader.Confirm(t.Context(), term, requested); err != nil {
 				t.Fatalf("Confirm, %v into the stall: %v", time.Since(start), err)
 			}
-			if took := time.Since(requested); took > 0 { // in the bubble, only waiting takes time
+			if took := time.Since(requested); took > 0 { // virtual time advances only while waiting
 				t.Fatalf("Confirm took %v, %v into the stall", took, time.Since(start))
 			}
 		}
@@ -64,13 +64,13 @@ func TestHeartbeat_DisksOfAllFollowersStall_LeaderKeepsConfirming(t *testing.T) 
 		}
 		sleep(time.Minute)
 		if now, leads := leads(leader.raft); !leads || now != term {
-			t.Errorf("after the stall the leader of term %d is in term %d, leads: %v", term, now, leads)
+			t.Errorf("after the stall: leads() = %d, %v, want %d, true", now, leads, term)
 		}
 	})
 }
 
-// While the leader's own disk is stalled, the confirmer's requests to Raft wait. Raft's regular heartbeats then serve
-// the waiters.
+// While the leader's own disk is stalled, the confirmer's requests to Raft block, and leadership is confirmed by the
+// responses to Raft's regular heartbeats.
 func TestHeartbeat_DiskOfTheLeaderStalls_LeaderKeepsConfirming(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -97,13 +97,13 @@ func TestHeartbeat_DiskOfTheLeaderStalls_LeaderKeepsConfirming(t *testing.T) {
 			t.Errorf("Append during the stall: %v", a.Err)
 		}
 		if now, leads := leads(leader.raft); !leads || now != term {
-			t.Errorf("after the stall the leader of term %d is in term %d, leads: %v", term, now, leads)
+			t.Errorf("after the stall: leads() = %d, %v, want %d, true", now, leads, term)
 		}
 	})
 }
 
 // While a leader cannot send entries, because it is backing off or sending a snapshot, a follower receives only
-// heartbeats. Raft's main loop must see enough of them.
+// heartbeats. Enough of them must reach Raft's main loop to prevent an election.
 func TestHeartbeat_OnlyHeartbeats_NoElection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -119,21 +119,21 @@ func TestHeartbeat_OnlyHeartbeats_NoElection(t *testing.T) {
 		for end := time.Now().Add(time.Minute); time.Now().Before(end); sleep(50 * time.Millisecond) {
 			for _, f := range others(members, leader) {
 				heartbeat := f.cfg.Timeouts.Heartbeat
-				// Two heartbeats are at most a fifth of the timeout apart, and a heartbeat that follows another within
-				// a fiftieth of the timeout is not passed on.
+				// Heartbeats are at most a fifth of the timeout apart, and a heartbeat that follows another within a
+				// fiftieth of the timeout is not forwarded.
 				if silent := time.Since(f.raft.LastContact()); silent > heartbeat/5+heartbeat/50 {
-					t.Fatalf("%s has not heard from a leader for %v", f.ID(), silent)
+					t.Fatalf("%s: last contact with the leader was %v ago", f.ID(), silent)
 				}
 			}
 		}
 		if now, leads := leads(leader.raft); !leads || now != term {
-			t.Errorf("the leader of term %d is in term %d, leads: %v", term, now, leads)
+			t.Errorf("leads() = %d, %v, want %d, true", now, leads, term)
 		}
 	})
 }
 
 // sendHeartbeat sends a heartbeat to the member, bypassing its transport, and returns the response. It returns nil if
-// only Raft's main loop, which is stalled, could respond.
+// the heartbeat was left to Raft's main loop, which is stalled.
 func (m *member) sendHeartbeat(req raft.AppendEntriesRequest) *raft.AppendEntriesResponse {
 	answer := make(chan raft.RPCResponse, 1)
 	go m.transport.incoming.heartbeat(raft.RPC{Command: &req, RespChan: answer})
@@ -171,11 +171,11 @@ func TestHeartbeat_FromAnotherLeader_IsLeftToRaft(t *testing.T) {
 		leader.Append(entry(t, "stalls"))
 		synctest.Wait()
 		if a := follower.sendHeartbeat(valid); a == nil || !a.Success || a.Term != valid.Term || string(a.ID) != string(follower.id) {
-			t.Errorf("the leader received %+v while the disk was stalled, want success", a)
+			t.Errorf("response to the leader while the disk was stalled = %+v, want success", a)
 		}
 		for name, req := range invalid {
 			if a := follower.sendHeartbeat(req); a != nil {
-				t.Errorf("%s received %+v without the main loop, want no response", name, a)
+				t.Errorf("%s: sendHeartbeat() = %+v, want no response", name, a)
 			}
 		}
 		end()
@@ -184,8 +184,8 @@ func TestHeartbeat_FromAnotherLeader_IsLeftToRaft(t *testing.T) {
 	})
 }
 
-// A response that bypasses the main loop may count because of the order in which Raft votes: Raft stores and adopts the
-// term first, and stores the vote afterwards.
+// Responses that bypass the main loop are safe because Raft stores and adopts a new term before it stores its vote in
+// that term.
 func TestHeartbeat_WhileAVoteIsStored_IsNotAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -211,13 +211,13 @@ func TestHeartbeat_WhileAVoteIsStored_IsNotAnswered(t *testing.T) {
 		select {
 		case <-voting:
 		case <-time.After(10 * time.Second):
-			t.Fatal("no vote was stored")
+			t.Fatal("timed out waiting for the vote to be stored")
 		}
 		if term := voter.raft.CurrentTerm(); term != old.Term+1 {
-			t.Errorf("a vote for term %d is stored in term %d", old.Term+1, term)
+			t.Errorf("CurrentTerm() = %d while the vote is stored, want %d", term, old.Term+1)
 		}
 		if a := voter.sendHeartbeat(old); a != nil {
-			t.Errorf("the old leader received %+v, want no response", a)
+			t.Errorf("response to the old leader = %+v, want none", a)
 		}
 	})
 }
@@ -231,7 +231,7 @@ func TestHeartbeat_ToANonFollower_IsLeftToRaft(t *testing.T) {
 			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(leader.id), Addr: []byte(leader.address)}, Term: leader.raft.CurrentTerm(),
 		}
 		if leader.transport.incoming.follows(&own) {
-			t.Error("a leader follows itself")
+			t.Error("follows() = true on the leader itself")
 		}
 		follower := others(members, leader)[0]
 		until(t, "the follower follows the leader", func() bool { return follower.transport.incoming.follows(&own) })
@@ -240,12 +240,13 @@ func TestHeartbeat_ToANonFollower_IsLeftToRaft(t *testing.T) {
 		}
 		until(t, "the follower becomes a candidate", func() bool { return follower.raft.State() == raft.Candidate })
 		if follower.raft.CurrentTerm() == own.Term && follower.transport.incoming.follows(&own) {
-			t.Error("a candidate still follows the leader that it wants to replace")
+			t.Error("follows() = true on a candidate in the leader's term")
 		}
 	})
 }
 
-// A fault does not necessarily block Raft's main loop. The member must refuse heartbeats even if the loop still runs.
+// A fault does not necessarily block Raft's main loop. The member must refuse heartbeats even if the loop is still
+// running.
 func TestHeartbeat_FaultOutsideTheMainLoop_IsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -259,12 +260,12 @@ func TestHeartbeat_FaultOutsideTheMainLoop_IsRefused(t *testing.T) {
 		answer := make(chan raft.RPCResponse, 1)
 		follower.transport.incoming.heartbeat(raft.RPC{Command: &valid, RespChan: answer})
 		if a := <-answer; !errors.Is(a.Error, errFaulty) {
-			t.Errorf("a member with a fault responds with %+v, want errFaulty", a)
+			t.Errorf("response after a fault = %+v, want errFaulty", a)
 		}
 	})
 }
 
-// The leader must notice that a member with a fault is silent.
+// A member with a fault must not respond to heartbeats, so that its leader notices the failure.
 func TestHeartbeat_Fault_IsNotAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, func(_ int, cfg *Config) { cfg.StoreTimeout = 5 * time.Second })
@@ -281,7 +282,7 @@ func TestHeartbeat_Fault_IsNotAnswered(t *testing.T) {
 		leader.Append(entry(t, "late"))
 		until(t, "the leader steps down", func() bool { _, leads := leads(leader.raft); return !leads })
 		if a := follower.sendHeartbeat(valid); a != nil {
-			t.Errorf("a member with a fault responds with %+v, want no response", a)
+			t.Errorf("response after a fault = %+v, want none", a)
 		}
 		if took, minTime := time.Since(start), 5*time.Second; took < minTime || took > minTime+2*leader.cfg.Timeouts.Heartbeat {
 			t.Errorf("the leader stepped down after %v, want about %v", took, minTime)

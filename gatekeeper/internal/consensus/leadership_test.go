@@ -55,7 +55,7 @@ func TestLead_PromotesAfterTheBarrierAndDemotesWhenLeadershipEnds(t *testing.T) 
 		old.leading.expect(t, fmt.Sprint("promote ", term), fmt.Sprint("demote ", term))
 		next.leading.expect(t, fmt.Sprint("promote ", next.Term()))
 		if applied < a.Index {
-			t.Errorf("promoted with entries applied up to %d, but %d was committed", applied, a.Index)
+			t.Errorf("applied index at promotion = %d, want at least %d", applied, a.Index)
 		}
 	})
 }
@@ -119,7 +119,7 @@ func TestLead_LostAndRegainedWhilePromoting_AreTwoEpochs(t *testing.T) {
 	})
 }
 
-// depose sends m one message from a leader in a later term, and then nothing more.
+// depose deposes m with a single message from a leader in a later term.
 func depose(t *testing.T, m *member, term uint64) {
 	t.Helper()
 	_, otherLeader := raft.NewInmemTransport("other.test:1")
@@ -184,7 +184,7 @@ func TestWatch_LossNotReportedByTheChannel_IsDetectedByTerm(t *testing.T) {
 		epochs := make(chan *epoch, 1)
 		go watchLeadership(ctx, s, epochs, (*epoch).end)
 		first := <-epochs
-		s.ch <- true // a late notification of an election that is already known
+		s.ch <- true // a late notification of the first election
 		synctest.Wait()
 		select {
 		case <-first.over:
@@ -195,7 +195,7 @@ func TestWatch_LossNotReportedByTheChannel_IsDetectedByTerm(t *testing.T) {
 		s.ch <- true // the "lost" notification was overwritten
 		<-first.over
 		if second := <-epochs; first.term != 5 || second.term != 7 {
-			t.Errorf("the epochs have terms %d and %d, want 5 and 7", first.term, second.term)
+			t.Errorf("got epochs with terms %d and %d, want 5 and 7", first.term, second.term)
 		}
 		s.set(func(r *fakeRaft) { r.term = 9 })
 		s.ch <- true
@@ -204,7 +204,7 @@ func TestWatch_LossNotReportedByTheChannel_IsDetectedByTerm(t *testing.T) {
 		s.ch <- true // before the epoch of term 9 was received
 		synctest.Wait()
 		if third := <-epochs; third.term != 11 {
-			t.Errorf("the epoch has term %d, want 11, the newest", third.term)
+			t.Errorf("got an epoch with term %d, want 11", third.term)
 		}
 		cancel()
 		if _, more := <-epochs; more {
@@ -213,8 +213,8 @@ func TestWatch_LossNotReportedByTheChannel_IsDetectedByTerm(t *testing.T) {
 	})
 }
 
-// stuckTransfer makes leader start a transfer that does not finish until release is called. With hashicorp/raft issue
-// 696, a transfer may never finish.
+// stuckTransfer makes leader start a transfer that does not finish until release is called. Because of hashicorp/raft
+// issue 696, a transfer may never finish.
 func stuckTransfer(t *testing.T, leader *member, to *member) (release func()) {
 	t.Helper()
 	stuck := make(chan struct{})
@@ -270,7 +270,7 @@ func TestFault_TransferNeverFinishes_IsDetected(t *testing.T) {
 			sleep(100 * time.Millisecond)
 		}
 		if took := time.Since(start); took < 4*time.Second || took > 10*time.Second {
-			t.Errorf("the stuck transfer was noticed after %v, want 4 s to 10 s", took)
+			t.Errorf("the stuck transfer was detected after %v, want 4 s to 10 s", took)
 		}
 		leaderOf(t, others(members, leader)...)
 	})

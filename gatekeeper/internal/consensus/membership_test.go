@@ -19,7 +19,7 @@ func TestAddMember_Unreachable_RemainsANonVoter(t *testing.T) {
 		sleep(time.Minute)
 		members, err := leader.Members()
 		if err != nil || len(members) != 2 || members[1].Voter {
-			t.Errorf("members %+v, %v, want gk2 as a non-voter", members, err)
+			t.Errorf("Members() = %+v, %v, want gk2 as a non-voter", members, err)
 		}
 		mustAppend(t, leader.Node, "x") // would fail if gk2 had a vote
 		if _, err := leader.RemoveMember(t.Context(), "gk2", false); err != nil {
@@ -77,5 +77,5 @@ func TestOpen_AddressOfAnotherMember_IsRefused(t *testing.T) {
 	if err := dataDir.Close(); err != nil {
 		t.Fatal(err)
 	}
-	boot(t, cfg, listen(t), nil) // the rejected call changed nothing
+	boot(t, cfg, listen(t), nil) // the failed Open left the directory unchanged
 }

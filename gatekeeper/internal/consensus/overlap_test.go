@@ -44,11 +44,11 @@ func TestOverlap_EntryOnFollowersButNotLeader_HasNoEffectYet(t *testing.T) {
 
 		for _, m := range others(members, leader) {
 			if got := m.storedCommands(t); got != before+2 {
-				t.Errorf("%s has %d commands on its disk, want %d, because the leader sends entries while it writes them", m.ID(), got, before+2)
+				t.Errorf("%s has %d commands on disk, want %d, because the leader sends entries while it writes them", m.ID(), got, before+2)
 			}
 		}
 		if got := leader.storedCommands(t); got != before {
-			t.Errorf("the leader has %d commands on its disk, want %d", got, before)
+			t.Errorf("the leader has %d commands on disk, want %d", got, before)
 		}
 		for _, p := range []*Pending{x, y} {
 			select {
@@ -62,10 +62,10 @@ func TestOverlap_EntryOnFollowersButNotLeader_HasNoEffectYet(t *testing.T) {
 				t.Errorf("%s applied the entry before the leader had stored it", m.ID())
 			}
 			if got := m.CommitIndex(); got > commit {
-				t.Errorf("%s considers entry %d committed, want at most %d", m.ID(), got, commit)
+				t.Errorf("%s: CommitIndex() = %d, want at most %d", m.ID(), got, commit)
 			}
 			if got := m.AppliedIndex(); got > commit {
-				t.Errorf("%s reports that entry %d is applied, want at most %d", m.ID(), got, commit)
+				t.Errorf("%s: AppliedIndex() = %d, want at most %d", m.ID(), got, commit)
 			}
 		}
 		if term, leads := leads(leader.raft); !leads || term != leader.Term() {
@@ -109,21 +109,21 @@ func TestOverlap_FailedWrite_NothingIsAnsweredOrCommitted(t *testing.T) {
 			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(from.id), Addr: []byte(from.address)}, Term: 100,
 		}, &resp)
 		if err == nil {
-			t.Errorf("the member answered a vote request after the fault: %+v", resp)
+			t.Errorf("response to a vote request after the fault = %+v, want an error", resp)
 		}
 		mustAppend(t, leaderOf(t, others(members, leader)...).Node, "y")
 	})
 }
 
-// A leader with entries in its queue is asked to vote in a newer term. The vote must not reach the leader's disk before
-// the entries do, and must not be granted until they are on disk.
+// A leader with queued entries receives a vote request for a newer term. It must write the entries to disk before it
+// stores or grants the vote.
 func TestOverlap_VoteInANewerTerm_WaitsForTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
 		rest := others(members, leader)
-		// No other member gets the entries, so the leader's log is the longest. The vote request below claims a log of
-		// the same length, because the leader would refuse to vote for a shorter one.
+		// The other members do not receive the entries, so the leader's log is the longest. The vote request below
+		// claims a log of the same length, because the leader would not vote for a candidate with a shorter log.
 		cutOff(leader, rest, nil)
 		release := leader.stall(t)
 		p := leader.Append(entry(t, "x"))
@@ -141,19 +141,19 @@ func TestOverlap_VoteInANewerTerm_WaitsForTheQueue(t *testing.T) {
 		sleep(100 * time.Millisecond)
 		select {
 		case resp := <-answered:
-			t.Fatalf("the member answered %+v before the entries from its own term were on its disk", resp)
+			t.Fatalf("got vote response %+v before the entries of the leader's own term were on disk", resp)
 		default:
 		}
 		if stored, err := leader.memory.GetUint64([]byte("CurrentTerm")); err != nil || stored != term {
-			t.Errorf("the term on disk is %d (%v), although the entries from term %d are not on disk yet", stored, err, term)
+			t.Errorf("term on disk = %d, %v, want %d until the queued entries are on disk", stored, err, term)
 		}
 		before := leader.storedCommands(t)
 		release()
 		if resp := <-answered; !resp.Granted || resp.Term != term+10 {
-			t.Errorf("the response to the vote request is %+v, want granted in term %d", resp, term+10)
+			t.Errorf("vote response = %+v, want granted in term %d", resp, term+10)
 		}
 		if got := leader.storedCommands(t); got != before+1 {
-			t.Errorf("the member has %d commands on its disk when it votes, want %d", got, before+1)
+			t.Errorf("%d commands on disk after the vote, want %d", got, before+1)
 		}
 		if a := p.Wait(); !errors.Is(a.Err, ErrUnknownOutcome) {
 			t.Errorf("Append: %v, want %v", a.Err, ErrUnknownOutcome)
@@ -161,8 +161,8 @@ func TestOverlap_VoteInANewerTerm_WaitsForTheQueue(t *testing.T) {
 	})
 }
 
-// A leader crashes while the entry is only on its followers' disks. They may elect one of themselves and commit it, and
-// the old leader must end up with the same log.
+// A leader crashes while an entry is only on its followers' disks. The followers elect a new leader, which commits the
+// entry. The crashed leader must not have applied it.
 func TestOverlap_LeaderLosesItsQueue_FollowsTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -170,7 +170,7 @@ func TestOverlap_LeaderLosesItsQueue_FollowsTheOthers(t *testing.T) {
 		leader.stall(t)
 		p := leader.Append(entry(t, "x"))
 		sleep(time.Second)
-		// The queue is lost: the member has a fault before it has written anything.
+		// The fault occurs before the leader has written the queued entry.
 		leader.guard.Fail(errors.New("crashed"))
 		if a := p.Wait(); !errors.Is(a.Err, ErrUnknownOutcome) {
 			t.Errorf("Append: %v, want %v", a.Err, ErrUnknownOutcome)
@@ -181,21 +181,21 @@ func TestOverlap_LeaderLosesItsQueue_FollowsTheOthers(t *testing.T) {
 			until(t, fmt.Sprintf("%s applies both entries", m.ID()), func() bool { return m.machine.State().Retired("x") && m.machine.State().Retired("y") })
 		}
 		if leader.machine.State().Retired("x") {
-			t.Error("the crashed leader has applied an entry that it had not stored")
+			t.Error("the crashed leader applied an entry that it had not stored")
 		}
 	})
 }
 
-// A leader whose disk is stalled is deposed, and the next leader sends a snapshot whose entries Raft has already handed
-// to the state machine here. The response means that this member has all entries in the snapshot, so it must wait for
-// them.
+// A leader with a stalled disk is deposed, and the next leader sends it a snapshot. Raft has already handed the entries
+// in the snapshot to the state machine, but they are not on disk yet. A success response means that the member has
+// stored them, so it must wait until they are.
 func TestOverlap_SnapshotFromTheNextLeader_WaitsForTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
 		release := leader.stall(t)
 		p := leader.Append(entry(t, "x"))
-		until(t, "Raft hands the entry to the machine", func() bool {
+		until(t, "Raft hands the entry to the state machine", func() bool {
 			return leader.raft.AppliedIndex() == leader.raft.LastIndex() && leader.AppliedIndex() < leader.raft.LastIndex()
 		})
 		answered := make(chan raft.InstallSnapshotResponse, 1)
@@ -211,12 +211,12 @@ func TestOverlap_SnapshotFromTheNextLeader_WaitsForTheQueue(t *testing.T) {
 		sleep(100 * time.Millisecond)
 		select {
 		case resp := <-answered:
-			t.Fatalf("the member answered %+v before an entry in the snapshot was on its disk", resp)
+			t.Fatalf("got snapshot response %+v before the entries in the snapshot were on disk", resp)
 		default:
 		}
 		release()
 		if resp := <-answered; !resp.Success {
-			t.Errorf("the response to the snapshot is %+v, want success", resp)
+			t.Errorf("snapshot response = %+v, want success", resp)
 		}
 		if err := p.Wait().Err; err != nil {
 			t.Error(err)
@@ -224,7 +224,7 @@ func TestOverlap_SnapshotFromTheNextLeader_WaitsForTheQueue(t *testing.T) {
 	})
 }
 
-// noResponse is an entry's future after the state machine's goroutine has exited.
+// noResponse is the future of an entry that is pending when the state machine's goroutine exits.
 type noResponse struct{ raft.ApplyFuture }
 
 func (noResponse) Error() error  { return nil }

@@ -20,7 +20,7 @@ func requireRoot(t *testing.T) {
 	}
 }
 
-// wantOwner checks that all files in dir belong to want.
+// wantOwner checks that want owns all files in dir.
 func wantOwner(t *testing.T, dir string, want owner) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -32,7 +32,7 @@ func wantOwner(t *testing.T, dir string, want owner) {
 			return err
 		}
 		if got, _ := ownerOf(info); got != want {
-			t.Errorf("%s belongs to %v, want %v", path, got, want)
+			t.Errorf("owner of %s = %v, want %v", path, got, want)
 		}
 		return nil
 	})
@@ -81,7 +81,7 @@ func TestLeaveAdminRequest_ByRoot_BelongsToDataDirOwner(t *testing.T) {
 	wantOwner(t, dir, otherUser)
 }
 
-// The old files come from an archive and are kept in the directory under other names.
+// The archive contains a data directory in the old format. The conversion renames the old files and keeps them.
 func TestConvertDataDir_ByRoot_FilesBelongToDataDirOwner(t *testing.T) {
 	requireRoot(t)
 	archive := filepath.Join("..", "..", "..", "cmd", "gatekeeperd", "testdata", "old-folder.tar.gz")

@@ -22,7 +22,7 @@ func createDataDir(t *testing.T, snapshots ...uint64) (dir string) {
 	return createDataDirIn(t, "", snapshots...)
 }
 
-// createDataDirIn is like found, with the given log store.
+// createDataDirIn is like createDataDir, with the given log store.
 func createDataDirIn(t *testing.T, kind LogStore, snapshots ...uint64) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "data")
@@ -30,7 +30,7 @@ func createDataDirIn(t *testing.T, kind LogStore, snapshots ...uint64) (dir stri
 	return dir
 }
 
-// createDataDirAt is like createDataDirIn, in the directory dir.
+// createDataDirAt is like createDataDirIn, but creates the directory at dir.
 func createDataDirAt(t *testing.T, dir string, kind LogStore, snapshots ...uint64) {
 	t.Helper()
 	id := ClusterID{Seed: 7, Incarnation: 2}
@@ -58,7 +58,7 @@ func TestReadDataDir_SeveralSnapshots_UsesTheNewestAndItsMembers(t *testing.T) {
 	}
 	defer r.Close()
 	if r.LastIndex != 20 || r.LastTerm != 4 || r.Term != 5 || len(r.Members) != 2 || r.MemberID != "gk4" || r.State.ClusterID() != "0000000000000007.2" {
-		t.Errorf("read %+v, want the newest snapshot, with its term, members and state", r)
+		t.Errorf("ReadDataDir() = %+v, want the term, members and state of the newest snapshot", r)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestReadDataDir_NewestSnapshotDamaged_ReturnsErrDataDirDamaged(t *testing.T
 			r.Close()
 		}
 		if !errors.Is(err, ErrDataDirDamaged) || !strings.Contains(err.Error(), "entry 20") || !strings.Contains(err.Error(), "entry 10") {
-			t.Errorf("%s truncated: got error %v, want ErrDataDirDamaged, naming the lost entries", file, err)
+			t.Errorf("%s truncated: got error %v, want ErrDataDirDamaged with both indexes", file, err)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestReadDataDir_Twice_SharesTheLockAndExcludesServers(t *testing.T) {
 	}
 	f := prepare(t, dir, cfg)
 	if f.ClusterID() != (ClusterID{Seed: 7, Incarnation: 2}) || !f.HasState() || f.file.Joiner {
-		t.Errorf("the data directory is %+v", f.file)
+		t.Errorf("got data directory %+v, want the bootstrapped cluster with its state", f.file)
 	}
 }
 
@@ -115,16 +115,16 @@ func TestQuorum_CountsEachVoterInTheNewestConfigurationOnce(t *testing.T) {
 		latest       int
 		read, voters int
 	}{
-		"one":                      {[]*OfflineDir{at("gk1", 2, 9, three)}, 0, 1, 3},
-		"a later term comes first": {[]*OfflineDir{at("gk1", 2, 99, three), at("gk2", 3, 5, three)}, 1, 2, 3},
-		"then the higher index":    {[]*OfflineDir{at("gk1", 3, 7, three), at("gk2", 3, 5, three)}, 0, 2, 3},
-		"copies count once":        {[]*OfflineDir{at("gk1", 3, 7, three), at("gk1", 3, 5, three)}, 0, 1, 3},
-		"an older configuration":   {[]*OfflineDir{at("gk1", 3, 7, three), at("gk2", 3, 8, five)}, 1, 2, 5},
-		"a non-voter":              {[]*OfflineDir{at("gk6", 3, 9, five), at("gk2", 3, 8, five)}, 0, 1, 5},
-		"an unknown member":        {[]*OfflineDir{at("gk9", 3, 9, three)}, 0, 0, 3},
+		"one directory":           {[]*OfflineDir{at("gk1", 2, 9, three)}, 0, 1, 3},
+		"later term":              {[]*OfflineDir{at("gk1", 2, 99, three), at("gk2", 3, 5, three)}, 1, 2, 3},
+		"same term, higher index": {[]*OfflineDir{at("gk1", 3, 7, three), at("gk2", 3, 5, three)}, 0, 2, 3},
+		"copies of one member":    {[]*OfflineDir{at("gk1", 3, 7, three), at("gk1", 3, 5, three)}, 0, 1, 3},
+		"older configuration":     {[]*OfflineDir{at("gk1", 3, 7, three), at("gk2", 3, 8, five)}, 1, 2, 5},
+		"non-voter":               {[]*OfflineDir{at("gk6", 3, 9, five), at("gk2", 3, 8, five)}, 0, 1, 5},
+		"unknown member":          {[]*OfflineDir{at("gk9", 3, 9, three)}, 0, 0, 3},
 	} {
 		if got := Latest(tc.all); got != tc.all[tc.latest] {
-			t.Errorf("%s: Latest() = %+v", name, got)
+			t.Errorf("%s: Latest() = %+v, want %+v", name, got, tc.all[tc.latest])
 		}
 		if read, voters := Quorum(tc.all); read != tc.read || voters != tc.voters {
 			t.Errorf("%s: Quorum() = %d, %d, want %d, %d", name, read, voters, tc.read, tc.voters)
@@ -153,9 +153,9 @@ func TestClusterID_Next_SucceedsEarlierOnes(t *testing.T) {
 		ids[first.Next(at)] = true
 	}
 	if len(ids) < 2 {
-		t.Error("recoveries from two copies would create the same cluster id")
+		t.Error("Next() returned the same id four times, want different ids for recoveries from copies")
 	}
 	if succeeds("nonsense", first.String()) || succeeds(second.String(), "") || !succeeds(second.String(), first.String()) {
-		t.Error("succeeds returned the wrong result")
+		t.Error("succeeds() returned a wrong result")
 	}
 }

@@ -66,13 +66,13 @@ func TestRemoveMember_RunningMember_StopsAndIsRetired(t *testing.T) {
 	}
 }
 
-// The member was down, so it does not even have the entry that removes it.
+// The member was down and has not received the entry that removes it.
 func TestRemoveMember_MemberIsDown_StopsWhenItReturns(t *testing.T) {
 	servers := bootSetWithRetire(t, "gk1", "gk2", "gk3")
 	leader := electLeader(t, servers)
 	target := without(servers, leader)[0]
 	address := target.PeerAddress()
-	until(t, "the leader knows the member", func() bool { return leader.cfg.DataDir.knowsPeer(target.ID()) })
+	until(t, "the leader has recorded the member", func() bool { return leader.cfg.DataDir.knowsPeer(target.ID()) })
 	closeNode(t, target.Node)
 	if _, err := leader.RemoveMember(t.Context(), target.ID(), false); err != nil {
 		t.Fatal(err)
@@ -90,7 +90,7 @@ func TestRemoveMember_AlreadyRetired_SecondCallRemovesIt(t *testing.T) {
 	servers := bootSetWithRetire(t, "gk1", "gk2", "gk3")
 	leader := electLeader(t, servers)
 	retired := without(servers, leader)[0]
-	mustAppend(t, leader.Node, retired.ID()) // only retired
+	mustAppend(t, leader.Node, retired.ID()) // retires the id without removing the member
 	waitForEntry(t, retired.ID(), servers...)
 	until(t, "the member is still ready", func() bool { return retired.Ready() == nil })
 	if err := leader.AddMember(t.Context(), Addition{ID: retired.ID(), PeerAddress: retired.PeerAddress()}); !errors.Is(err, ErrMemberRetired) {
@@ -124,7 +124,7 @@ func TestRemoveMember_CannotRetire_RemovesNothing(t *testing.T) {
 	}
 }
 
-// A joiner is not in any configuration that it knows of, but it was not removed.
+// A joiner is not in any configuration yet, but this does not mean that it was removed.
 func TestJoiner_NotYetAMember_KeepsRunning(t *testing.T) {
 	servers := bootSetWithRetire(t, "gk1")
 	leader := electLeader(t, servers)
@@ -186,8 +186,8 @@ func TestRemoveMember_NotCommitted_NoMemberStops(t *testing.T) {
 
 // removeWithOneDead removes one of three members while the third is dead, so that the new configuration has no
 // majority. It returns false if the removal was committed anyway. Raft hands the entry to its replicators before it
-// starts to count under the new configuration, and an acknowledgement that arrives before then counts under the old
-// one. That is harmless, because every majority of either configuration then includes a member with the entry.
+// switches to the new configuration, and counts an acknowledgement that arrives earlier toward the old majority. That
+// is harmless, because every majority of either configuration then includes a member with the entry.
 func removeWithOneDead(t *testing.T) (uncommitted bool) {
 	servers := bootSetWithRetire(t, "gk1", "gk2", "gk3")
 	leader := electLeader(t, servers)
@@ -240,11 +240,11 @@ func TestAddMember_Again_KeepsTheOperatorsDecision(t *testing.T) {
 	}
 	joinRequest := Addition{ID: "gk4", PeerAddress: "127.0.0.1:1", Joining: true}
 	if err := leader.AddMember(t.Context(), joinRequest); !errors.Is(err, ErrAddedWithoutVote) {
-		t.Errorf("the non-voter joined as a voter: %v, want ErrAddedWithoutVote", err)
+		t.Errorf("AddMember of a joining non-voter as a voter = %v, want ErrAddedWithoutVote", err)
 	}
 	joinRequest.NonVoter = true
 	if err := leader.AddMember(t.Context(), joinRequest); err != nil {
-		t.Errorf("the non-voter could not join as a non-voter: %v", err)
+		t.Errorf("AddMember of a joining non-voter as a non-voter: %v", err)
 	}
 	e := leader.epoch.Load()
 	if e.shouldPromote("gk4") {

@@ -19,7 +19,7 @@ func countChecks(m *member) (checks *int) {
 // A follower that has just granted a pre-vote leaves the election to that candidate. If both became candidates, they
 // would split the votes.
 func TestSilence_PreVoteGranted_LeavesTheElectionToTheCandidate(t *testing.T) {
-	for range 4 { // Raft's own timer, which is random, may make the voter a candidate
+	for range 4 { // repeated, because Raft's own randomized timer may also make the voter a candidate
 		synctest.Test(t, func(t *testing.T) {
 			members := memoryCluster(t, 3, nil)
 			leader := leaderOf(t, members...)
@@ -30,7 +30,7 @@ func TestSilence_PreVoteGranted_LeavesTheElectionToTheCandidate(t *testing.T) {
 			for _, m := range []*member{leader, voter} {
 				m.wire.set(func(raft.ServerID, any) error { return errCut }, nil)
 			}
-			until(t, "the voter considers the leader gone", voter.transport.incoming.leaderless)
+			until(t, "the voter has lost contact with the leader", voter.transport.incoming.leaderless)
 			if !requestPreVote(t, candidate, voter, candidate.id, term, last) {
 				t.Fatal("the voter did not grant its pre-vote")
 			}
@@ -38,7 +38,7 @@ func TestSilence_PreVoteGranted_LeavesTheElectionToTheCandidate(t *testing.T) {
 			sleep(voter.cfg.Timeouts.Heartbeat - time.Millisecond)
 			synctest.Wait()
 			if *checks != 0 {
-				t.Errorf("within a heartbeat timeout of granting a pre-vote, the voter made Raft check %d times, want 0", *checks)
+				t.Errorf("got %d checks within a heartbeat timeout of granting the pre-vote, want 0", *checks)
 			}
 		})
 	}
@@ -63,7 +63,7 @@ func TestSilence_DiskStalls_NoElection(t *testing.T) {
 		}
 		synctest.Wait()
 		if *checks != 0 {
-			t.Errorf("the follower considered its leader silent %d times, although heartbeats arrived", *checks)
+			t.Errorf("got %d checks for a silent leader, want 0, because heartbeats arrived", *checks)
 		}
 	})
 }
@@ -81,11 +81,11 @@ func TestSilence_LeaderPausesForFiveEighthsOfTheTimeout_KeepsLeading(t *testing.
 			sleep(timeout * 5 / 8)
 			leader.wire.set(nil, nil)
 			close(resume)
-			sleep(timeout * time.Duration(i*37%100) / 100) // so that the next pause begins at a different point relative to the heartbeats and timers
+			sleep(timeout * time.Duration(i*37%100) / 100) // vary the start of the next pause relative to the heartbeats and timers
 		}
 		sleep(2 * timeout)
 		if now, leads := leads(leader.raft); !leads || now != term {
-			t.Errorf("the leader of term %d is in term %d, leads: %v", term, now, leads)
+			t.Errorf("leads() = %d, %v, want %d, true", now, leads, term)
 		}
 	})
 }
@@ -94,7 +94,7 @@ func TestSilence_OnlyVoter_LeadsImmediately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
 		leaderOf(t, memoryCluster(t, 1, nil)...)
-		if took := time.Since(start); took > 10*time.Millisecond { // in the synctest bubble, only waiting takes time
+		if took := time.Since(start); took > 10*time.Millisecond { // virtual time advances only while waiting
 			t.Errorf("a single server took %v to become leader", took)
 		}
 	})

@@ -34,7 +34,7 @@ func sendHello(t *testing.T, to *server, fields ...string) (status byte, message
 	}
 	answer, err := io.ReadAll(io.LimitReader(c, 11))
 	if err != nil || len(answer) < 11 {
-		t.Fatalf("answer %q, %v", answer, err)
+		t.Fatalf("response %q, %v", answer, err)
 	}
 	text := make([]byte, binary.BigEndian.Uint16(answer[9:]))
 	if _, err := io.ReadFull(c, text); err != nil {
@@ -84,7 +84,7 @@ func TestOutsider_StatementIsNotRecorded(t *testing.T) {
 	if status, reason := sendHello(t, leader, id, "gk9", leader.ID(), "api:1", "1111111111111111", "2"); status != 0 {
 		t.Errorf("the real gk9 was refused: %s", reason)
 	}
-	until(t, "the leader knows the API address of the other member", func() bool { return leader.apiAddressOf(other.ID()) == other.ID()+".api:7420" })
+	until(t, "the leader has recorded the other member's API address", func() bool { return leader.apiAddressOf(other.ID()) == other.ID()+".api:7420" })
 	if leader.cfg.DataDir.knowsPeer("gk9") || leader.apiAddressOf("gk9") != "" {
 		t.Error("the outsider's statement was recorded")
 	}
@@ -108,7 +108,7 @@ func TestDataDir_DiskStalls_LeaderIsStillKnown(t *testing.T) {
 		runtime.Gosched()
 	}
 	if f.memberName("gk2") == "" || f.knowsPeer("gk3") {
-		t.Errorf("the known peers are %v before they are on disk", f.peerDirs)
+		t.Errorf("peerDirs = %v while the write is blocked, want only gk2", f.peerDirs)
 	}
 	memory.mu.Unlock()
 	if err := <-done; err != nil || !f.knowsPeer("gk3") {

@@ -14,7 +14,7 @@ import (
 func TestVote_LeaderGone_FirstCandidateIsElected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
-		for round := range 24 { // the times of Raft's own checks are random
+		for round := range 24 { // repeated, because Raft's own checks run at random times
 			old := leaderOf(t, members...)
 			rest := others(members, old)
 			mustAppend(t, old.Node, "before")
@@ -22,7 +22,7 @@ func TestVote_LeaderGone_FirstCandidateIsElected(t *testing.T) {
 				until(t, "all followers have applied the entries", func() bool { return r.raft.AppliedIndex() >= old.raft.AppliedIndex() })
 			}
 			sleep(time.Second)
-			var mu sync.Mutex // guards the time below
+			var mu sync.Mutex // guards requested
 			var requested time.Time
 			cutOff(old, rest, nil)
 			cutAt := time.Now()
@@ -49,7 +49,7 @@ func TestVote_LeaderGone_FirstCandidateIsElected(t *testing.T) {
 			if limit := timeout + maxStagger(timeout); silent > limit {
 				t.Errorf("round %d: votes were first requested %v after the last contact, want at most %v", round, silent, limit)
 			}
-			if took >= 100*time.Millisecond { // in the synctest bubble, only waiting takes time
+			if took >= 100*time.Millisecond { // virtual time advances only while waiting
 				t.Errorf("round %d: elected %v after the first vote request", round, took)
 			}
 			for _, m := range members {
@@ -100,7 +100,7 @@ func TestVote_LeaderAlive_NoVoteIsGranted(t *testing.T) {
 		if pre || vote {
 			t.Errorf("a follower in contact with its leader granted a pre-vote: %v, a vote: %v", pre, vote)
 		}
-		// If only one member has no contact with the leader, its repeated vote requests have no effect.
+		// If only one member loses contact with the leader, its repeated vote requests have no effect.
 		leader.wire.set(func(to raft.ServerID, _ any) error {
 			if to == rest[0].id {
 				return errCut
@@ -109,7 +109,7 @@ func TestVote_LeaderAlive_NoVoteIsGranted(t *testing.T) {
 		}, nil)
 		sleep(20 * time.Second)
 		if now, leads := leads(leader.raft); !leads || now != term {
-			t.Errorf("the leader of term %d was deposed: term %d, leads %v", term, now, leads)
+			t.Errorf("leads() = %d, %v, want %d, true", now, leads, term)
 		}
 	})
 }
@@ -126,7 +126,7 @@ func TestVote_LeaderGone_OnlyAnUpToDateMemberGetsVotes(t *testing.T) {
 			until(t, "all followers have the entry", func() bool { return r.raft.LastIndex() == last })
 		}
 		cutOff(leader, rest, nil)
-		until(t, "the voter has not heard from the leader for some time", rest[1].transport.incoming.leaderless)
+		until(t, "the voter has lost contact with the leader", rest[1].transport.incoming.leaderless)
 		if pre, vote := requestVotes(t, rest[0], rest[1], "gk9", term, last); pre || vote {
 			t.Errorf("a non-member got a pre-vote: %v, a vote: %v", pre, vote)
 		}
@@ -153,7 +153,7 @@ func TestVote_TwoMembersWithTheSameAddress_GetOneVotePerTerm(t *testing.T) {
 		}
 		cutOff(leader, rest, nil)
 		candidate, voter := rest[0], rest[1]
-		until(t, "the voter considers the leader gone", voter.transport.incoming.leaderless)
+		until(t, "the voter has lost contact with the leader", voter.transport.incoming.leaderless)
 		term := voter.raft.CurrentTerm() + 10
 		requestVote := func(id raft.ServerID, address string, lastTerm, lastIndex uint64) bool {
 			t.Helper()
@@ -169,7 +169,7 @@ func TestVote_TwoMembersWithTheSameAddress_GetOneVotePerTerm(t *testing.T) {
 		}
 		const shared = "same.test:7421"
 		if !requestVote(candidate.id, shared, lastTerm, last) {
-			t.Fatal("the first candidate got no vote")
+			t.Fatal("the first candidate was refused a vote")
 		}
 		if requestVote(leader.id, shared, 0, 0) {
 			t.Error("two members got the same member's vote in one term")
@@ -178,7 +178,7 @@ func TestVote_TwoMembersWithTheSameAddress_GetOneVotePerTerm(t *testing.T) {
 			t.Error("a member got another member's vote by using its address")
 		}
 		if !requestVote(candidate.id, "moved.test:7421", lastTerm, last) {
-			t.Error("a member that retried its request from another address lost its vote")
+			t.Error("a candidate that retried from another address was refused its vote")
 		}
 		term++
 		if requestVote("", shared, lastTerm, last) {
@@ -189,7 +189,7 @@ func TestVote_TwoMembersWithTheSameAddress_GetOneVotePerTerm(t *testing.T) {
 		until(t, "the voter becomes a candidate", func() bool { return voter.raft.State() != raft.Follower })
 		term = voter.raft.CurrentTerm()
 		if requestVote(candidate.id, string(voter.address), lastTerm, last+100) {
-			t.Error("a member got the vote that the voter had given itself")
+			t.Error("a member got the voter's vote for itself")
 		}
 	})
 }

@@ -81,7 +81,7 @@ func TestChanged_ReturnsNewDenialsWithoutRepetitions(t *testing.T) {
 func TestPassed_ThenDeniedAgain_StartsNewCount(t *testing.T) {
 	var m Memory
 	req := newRequest("job", "app1")
-	m.Passed(&req) // has no effect on an empty memory
+	m.Passed(&req) // no effect on an empty Memory
 	m.Denied(req, semaphore.Cordoned, "", noon)
 	m.Passed(&req)
 	if d := m.Of("job", noon)[0]; !d.Passed {
@@ -119,7 +119,7 @@ func TestDenied_ManyUndefinedNames_EvictOnlyTheirCallers(t *testing.T) {
 		m.Denied(newRequest(fmt.Sprint("name-", i), "app3"), semaphore.NoSuchSemaphore, "", noon.Add(time.Duration(i)))
 	}
 	if n := len(m.All(noon)); n != 2+maxPerBucket {
-		t.Errorf("All() has %d denials: %v", n, m.names(noon))
+		t.Errorf("All() has %d denials, want %d: %v", n, 2+maxPerBucket, m.names(noon))
 	}
 	for _, want := range []string{"job app1", "jbo app2", fmt.Sprint("name-", 10*maxPerBucket*maxUnknownCallers-1, " app3")} {
 		if !slices.Contains(m.names(noon), want) {
@@ -141,11 +141,11 @@ func TestDenied_ManySemaphoresAndCallers_IsBounded(t *testing.T) {
 		t.Errorf("All() has %d denials and count is %d, want %d", len(all), m.count.Load(), want)
 	}
 	if len(m.known.buckets) != m.known.order.Len() || len(m.unknown.buckets) != m.unknown.order.Len() {
-		t.Error("the map and the list differ in length")
+		t.Error("buckets and order differ in length")
 	}
 	m.Clear()
 	if len(m.All(noon)) != 0 || m.count.Load() != 0 {
-		t.Error("Clear() left denials")
+		t.Error("denials remain after Clear()")
 	}
 }
 
@@ -158,6 +158,6 @@ func TestAll_OlderThanAWeek_IsOmitted(t *testing.T) {
 		t.Errorf("All() = %s, want the two newer denials", got)
 	}
 	if len(m.Of("old", noon.Add(retention+1))) != 0 {
-		t.Error("Of() returned a denial that is too old")
+		t.Error("Of() returned a denial older than the retention")
 	}
 }

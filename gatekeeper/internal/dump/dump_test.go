@@ -120,6 +120,6 @@ func TestWrite_TooManyLines_ReportsOmittedCount(t *testing.T) {
 		}
 	}
 	if exact := dumpLines(View{State: s, Remaining: unknown}, len(whole)); len(exact) != len(whole) {
-		t.Errorf("a dump that just fits has %d lines, want %d", len(exact), len(whole))
+		t.Errorf("limit %d: got %d lines, want %d", len(whole), len(exact), len(whole))
 	}
 }

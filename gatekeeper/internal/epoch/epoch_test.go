@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// alarms is a minimal room: each alarm becomes one command when it is due, and is proposed again until it is applied.
+// alarms is a minimal room. Each alarm that is due becomes a command, which is retried until it is appended.
 type alarms struct {
 	*Room
 	due Heap[alarm]
@@ -119,7 +119,7 @@ func inEpoch(t *testing.T, test func(t *testing.T, a *alarms)) {
 func wantProposed(t *testing.T, proposed []uint64, terms ...uint64) {
 	t.Helper()
 	if !slices.Equal(proposed, terms) {
-		t.Fatalf("commands with the terms %v were proposed, want %v", proposed, terms)
+		t.Fatalf("got proposals in terms %v, want %v", proposed, terms)
 	}
 }
 
@@ -138,12 +138,13 @@ func TestDemote_AfterReturning_NothingIsProposedInThatTerm(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
 		a.schedule(3, time.Hour)
 		a.Demote(1)
-		a.schedule(3, time.Minute) // by mistake: this server no longer leads
+		a.schedule(3, time.Minute) // by mistake, after the server was demoted
 		wantProposed(t, a.sleep(24*time.Hour))
 	})
 }
 
-// A command is being handed over when the epoch ends. Demote waits for it, and the rest is not handed over.
+// The epoch ends while a command is being handed over. Demote waits for the handover, and the remaining commands are
+// dropped.
 func TestDemote_DuringHandover_WaitsAndDropsRest(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
 		a.block = make(chan struct{})
@@ -193,7 +194,7 @@ func TestPropose_NotAppendedAndEpochEnds_IsNotRetried(t *testing.T) {
 	})
 }
 
-// The outcome arrives in the next epoch, which does not know the command.
+// The outcome arrives in the next epoch, which did not propose the command.
 func TestPropose_OutcomeAfterEpoch_IsDropped(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
 		var settle func(batcher.Outcome)
@@ -220,7 +221,8 @@ func TestPropose_OutcomeAfterEpoch_IsDropped(t *testing.T) {
 	})
 }
 
-// The goroutine of the first epoch is busy when the second begins and is woken. The wake-up belongs to the second.
+// The first epoch's goroutine is still busy when the second epoch begins and Wake is called. The wake-up must reach the
+// second epoch's goroutine.
 func TestWake_PreviousEpochGoroutineIsBusy_DoesNotConsumeWakeUp(t *testing.T) {
 	inEpoch(t, func(t *testing.T, a *alarms) {
 		a.block = make(chan struct{})
@@ -240,8 +242,8 @@ func TestWake_PreviousEpochGoroutineIsBusy_DoesNotConsumeWakeUp(t *testing.T) {
 	})
 }
 
-// The first epoch ends, and the second begins, just before the goroutine of the first waits. That goroutine must notice
-// that its epoch has ended. If it shared its wake-ups with the second epoch, it would wait for its timer instead.
+// The first epoch ends, and the second begins, just before the first epoch's goroutine starts to wait. That goroutine
+// must exit. If it shared its wake-ups with the second epoch, it would wait for its timer instead.
 func TestRun_EpochEndsBeforeItWaits_Exits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := NewRoom(nil, nil)
@@ -263,7 +265,7 @@ func TestRun_EpochEndsBeforeItWaits_Exits(t *testing.T) {
 		start := time.Now()
 		r.Close()
 		if time.Since(start) != 0 {
-			t.Fatal("a goroutine of an earlier epoch waited for its timer")
+			t.Fatal("the goroutine of an earlier epoch waited for its timer")
 		}
 	})
 }
@@ -311,7 +313,7 @@ func TestEvery_RunsOncePerPeriodUntilEpochEnds(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		if runs != 10 {
-			t.Fatalf("%d runs in ten seconds, want 10", runs)
+			t.Fatalf("got %d runs in 10 seconds, want 10", runs)
 		}
 	})
 }
@@ -330,14 +332,14 @@ func TestWalk_VisitsAll_LockingPerChunk(t *testing.T) {
 				synctest.Wait()
 				r.Lock()
 				if len(visited) != (chunk+1)*Chunk {
-					t.Fatalf("%d items were visited before the pause after chunk %d", len(visited), chunk)
+					t.Fatalf("visited %d items up to chunk %d, want %d", len(visited), chunk, (chunk+1)*Chunk)
 				}
 				r.Unlock()
 				time.Sleep(time.Second)
 			}
 			synctest.Wait()
 			if !all || len(visited) != n || !slices.IsSorted(visited) {
-				t.Fatalf("%d of %d items were visited", len(visited), n)
+				t.Fatalf("Walk() = %v, visited %d of %d items", all, len(visited), n)
 			}
 		})
 	}
@@ -357,7 +359,7 @@ func TestWalk_EpochEnds_StopsVisiting(t *testing.T) {
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if visited != Chunk || all {
-			t.Fatalf("%d items were visited after the end of the epoch", visited)
+			t.Fatalf("Walk() = %v, visited %d items, want false after %d", all, visited, Chunk)
 		}
 	})
 }

@@ -35,13 +35,13 @@ func TestHeap_AnyOrder_EarliestFirst(t *testing.T) {
 				heap.Fix(&h, j.index)
 			}
 			if h[j.index] != j {
-				t.Fatal("Moved() was called with the wrong index")
+				t.Fatal("Moved was called with the wrong index")
 			}
 		}
 		for last := 0; len(h) > 0; {
 			j := heap.Pop(&h).(*job)
 			if j.at < last || j.index != -1 {
-				t.Fatalf("the item at %d came after the one at %d", j.at, last)
+				t.Fatalf("popped %+v after an item at %d", j, last)
 			}
 			last = j.at
 		}

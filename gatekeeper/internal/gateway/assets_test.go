@@ -41,7 +41,7 @@ func TestFiles_AreCompressedAndRevalidated(t *testing.T) {
 		t.Errorf("compressed response: header %v, body %.20q", zipped.Header, got)
 	}
 	if tag := zipped.Header.Get("ETag"); tag == "" || tag == plain.Header.Get("ETag") {
-		t.Errorf("ETag of the compressed response = %q, of the plain one = %q, want different ones", tag, plain.Header.Get("ETag"))
+		t.Errorf("ETag = %q for the compressed and %q for the plain response, want different tags", tag, plain.Header.Get("ETag"))
 	} else if revalidated := get("Accept-Encoding", "gzip", "If-None-Match", tag); revalidated.StatusCode != http.StatusNotModified {
 		t.Errorf("GET with a current ETag = %s, want 304", revalidated.Status)
 	}

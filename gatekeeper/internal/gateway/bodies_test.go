@@ -71,7 +71,7 @@ func TestBodies_OverLimit_AreRefusedUntilOthersFinish(t *testing.T) {
 	sources := []string{"192.0.2.1/32", "192.0.2.2/32", "192.0.2.3/32", "2001:db8::/64"}
 	for i, source := range sources {
 		if w := send(source); w.Code != http.StatusNotFound {
-			t.Errorf("%s was refused while others are sending: %d, %s", source, w.Code, w.Body)
+			t.Errorf("request from %s while others are sending: got %d, %s", source, w.Code, w.Body)
 		}
 		for range maxBodiesPerAddress / maxBody {
 			start(source)
@@ -87,6 +87,6 @@ func TestBodies_OverLimit_AreRefusedUntilOthersFinish(t *testing.T) {
 		t.Errorf("after the others finished: got %d, %s", w.Code, w.Body)
 	}
 	if g.bodies.all != 0 || len(g.bodies.bySource) != 0 {
-		t.Errorf("%d bytes are still counted, by address %v, want none", g.bodies.all, g.bodies.bySource)
+		t.Errorf("after all requests: %d bytes counted, by source %v, want none", g.bodies.all, g.bodies.bySource)
 	}
 }

@@ -71,7 +71,7 @@ func FuzzRequest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, authenticate bool) {
 		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(data)))
 		if err != nil {
-			return // net/http handles it
+			return // rejected by net/http
 		}
 		r.RemoteAddr = "10.0.0.1:7"
 		api.md = nil

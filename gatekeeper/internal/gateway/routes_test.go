@@ -14,7 +14,7 @@ import (
 	_ "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// notOverHTTP lists the RPCs without a route, and the reason.
+// notOverHTTP maps each RPC without a route to the reason.
 var notOverHTTP = map[string]string{
 	"PermitService.KeepAlive":       "a bidirectional stream; Refresh does the same for a few permits",
 	"PermitService.BatchTryAcquire": "for clients with hundreds of requests per second",
@@ -86,6 +86,6 @@ func TestRoutes_EachRPC_HasRouteOrReason(t *testing.T) {
 		t.Errorf("proto/http.yaml has a route for %s, which is not an RPC", name)
 	}
 	if slices.Contains([]bool{len(openAPI) > 0, len(file.HTTP.Rules) > 40}, false) {
-		t.Error("openapi.swagger.json or proto/http.yaml has hardly any routes")
+		t.Error("openapi.swagger.json or proto/http.yaml has too few routes")
 	}
 }

@@ -28,7 +28,7 @@ func (d *deadlines) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// The read deadline of a request must no longer apply once its body has been read, because a stream lasts longer.
+// A request's read deadline must be cleared once its body has been read, because a stream may outlive it.
 func TestServeHTTP_Stream_HasNoReadDeadline(t *testing.T) {
 	t.Parallel()
 	g, err := New(Config{
@@ -41,7 +41,7 @@ func TestServeHTTP_Stream_HasNoReadDeadline(t *testing.T) {
 	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	r := httptest.NewRequest(http.MethodGet, "http://localhost/v1/watch", nil)
 	if g.ServeHTTP(w, r); !slices.Equal(w.read, []time.Time{{}}) {
-		t.Errorf("got read deadlines %v, want none; response %d %s", w.read, w.Code, w.Body)
+		t.Errorf("read deadlines = %v, want one zero time (response %d %s)", w.read, w.Code, w.Body)
 	}
 }
 
@@ -94,7 +94,7 @@ func TestEvent_IDWithNewline_IsOmitted(t *testing.T) {
 		request := &gatekeeperv1.AcquireRequest{RequestId: id}
 		acquire.event(&out, request, received{message: new(gatekeeperv1.AcquireResponse)})
 		if out.String() != want {
-			t.Errorf("with request_id %q: got %q", id, out.String())
+			t.Errorf("request_id %q: got %q, want %q", id, out.String(), want)
 		}
 	}
 }

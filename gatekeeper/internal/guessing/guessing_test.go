@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// clock is a clock that the test sets.
+// clock is a clock that tests advance.
 type clock struct{ now time.Time }
 
 func newClock() *clock { return &clock{time.Date(2026, 6, 1, 2, 0, 0, 0, time.UTC)} }
@@ -27,7 +27,7 @@ var (
 	bob   = netip.MustParseAddr("192.0.2.2")
 )
 
-// fail makes a failed attempt, which must be admitted.
+// fail makes a failed attempt. The attempt must be admitted.
 func fail(t *testing.T, l *Limit, from netip.Addr) {
 	t.Helper()
 	if err := l.Admit(from, "wrong"); err != nil {
@@ -93,7 +93,7 @@ func TestAdmit_Successes_AreNotCounted(t *testing.T) {
 	fail(t, l, alice)
 	wantAdmitted(t, l, alice)
 	if len(l.sources) != 1 {
-		t.Error("a source without failures was remembered")
+		t.Errorf("got %d sources, want 1, because successes are not counted", len(l.sources))
 	}
 }
 
@@ -113,7 +113,7 @@ func TestAdmit_KnownCredential_IsAdmittedDespiteBlock(t *testing.T) {
 	// The credential was revoked.
 	l.Failed(alice, "right")
 	if err := l.Admit(alice, "right"); err == nil {
-		t.Error("a credential that has failed since was admitted")
+		t.Error("a revoked credential was admitted")
 	}
 	wantBlocked(t, l, alice, 30*time.Second) // failures beyond the limit do not extend the block
 }
@@ -157,23 +157,23 @@ func TestBlockedError_Notable_SelectsPowersOfTen(t *testing.T) {
 		}
 	}
 	if fmt.Sprint(notable) != "[1 10 100 1000 10000]" {
-		t.Error(notable)
+		t.Errorf("notable attempts = %v, want the powers of ten", notable)
 	}
-	// The count restarts at 1 once the failures of a source have expired.
+	// The count restarts at 1 once a source's failures have expired.
 	c.advance(time.Minute)
 	fail(t, l, alice)
 	if e := wantBlocked(t, l, alice, time.Minute); e.Attempts != 1 {
-		t.Error(e.Attempts)
+		t.Errorf("Attempts = %d, want 1", e.Attempts)
 	}
 
-	// The count does not restart while a source keeps guessing, so it produces few lines.
+	// The count does not restart while a source keeps guessing, so few lines are logged.
 	l = New(Config{Failures: 4, Window: time.Minute, Now: c.Now})
 	for range 4 {
 		fail(t, l, alice)
 	}
 	for want := range uint64(5) {
 		if e := wantBlocked(t, l, alice, 15*time.Second); e.Attempts != want+1 {
-			t.Error(e.Attempts)
+			t.Errorf("Attempts = %d, want %d", e.Attempts, want+1)
 		}
 		c.advance(15 * time.Second)
 		fail(t, l, alice)
@@ -190,7 +190,7 @@ func TestFailed_ManySources_DoNotUnblockASource(t *testing.T) {
 	}
 	wantBlocked(t, l, alice, 20*time.Second)
 	if len(l.sources) != 10 {
-		t.Errorf("%d sources are remembered, want 10", len(l.sources))
+		t.Errorf("got %d sources, want 10", len(l.sources))
 	}
 }
 
@@ -203,8 +203,8 @@ func TestLimit_Nil_AdmitsEverything(t *testing.T) {
 	}
 }
 
-// For any input from unauthenticated callers, memory is bounded, and no source fails more than twice the limit within a
-// window: once as a burst, and once as its failures expire.
+// For any input from unauthenticated callers, memory is bounded, and a source fails at most twice the limit within a
+// window: once in a burst, and once more as its failures expire.
 func TestLimit_AnyInput_BoundsMemoryAndGuesses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newClock()
@@ -212,7 +212,7 @@ func TestLimit_AnyInput_BoundsMemoryAndGuesses(t *testing.T) {
 			Failures: rapid.IntRange(1, 5).Draw(t, "failures"), Window: time.Minute,
 			Sources: rapid.SampledFrom([]int{5, 20, 60}).Draw(t, "sources"), Known: rapid.IntRange(1, 4).Draw(t, "known"), Now: c.Now,
 		})
-		addresses := make([]netip.Addr, 60) // at least as many as are remembered
+		addresses := make([]netip.Addr, 60) // at least the largest Sources
 		for i := range addresses {
 			b := [16]byte{0x20, 0x01}
 			binary.BigEndian.PutUint32(b[4:], uint32(i))
@@ -248,7 +248,7 @@ func TestLimit_AnyInput_BoundsMemoryAndGuesses(t *testing.T) {
 			}
 		}
 		if l.Sources < len(addresses) {
-			return // failures of dropped sources are not limited
+			return // failures of evicted sources are not limited
 		}
 		for i := range failures {
 			within := 0
@@ -258,7 +258,7 @@ func TestLimit_AnyInput_BoundsMemoryAndGuesses(t *testing.T) {
 				}
 			}
 			if within > 2*l.Failures {
-				t.Fatalf("%d failures within a window, limit %d", within, l.Failures)
+				t.Fatalf("got %d failures within a window, want at most %d", within, 2*l.Failures)
 			}
 		}
 	})

@@ -61,11 +61,11 @@ func TestTryAcquire_ReplayAfterUnknownOutcome_RefreshesSamePermit(t *testing.T) 
 		synctest.Wait()
 		lost := w.tape.failHeld()
 		wantErr(t, <-failed, consensus.ErrUnknownOutcome)
-		w.tape.applyHeld(lost) // the entry was in the log after all
+		w.tape.applyHeld(lost) // the entry is committed after all
 
 		a := w.tryAcquire(newCall("a", "1"))
 		if a.Outcome != semaphore.Refreshed || a.Waited != 0 {
-			t.Fatalf("replay = %+v, want a refresh that counts from the replay's send time", a)
+			t.Fatalf("replay = %+v, want a refresh with zero Waited", a)
 		}
 	})
 }
@@ -84,7 +84,7 @@ func TestTryAcquire_ReplayOfEndedRequest_IsNotGrantedAgain(t *testing.T) {
 }
 
 // A leader that pauses between handing a grant to Raft and answering the call may have been deposed in the meantime.
-// The pause must not change the time from which the client counts.
+// The pause must not count toward Waited, which would extend the time for which the client relies on the permit.
 func TestTryAcquire_LeaderPausedAfterProposing_PauseDoesNotCountAsWaiting(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -102,7 +102,7 @@ func TestTryAcquire_LeaderPausedAfterProposing_PauseDoesNotCountAsWaiting(t *tes
 		w.tape.releaseHeld()
 		a := <-answers
 		if a.Outcome != semaphore.Granted || a.Waited > time.Millisecond {
-			t.Fatalf("Waited = %v, want only the time before the grant was handed to Raft", a.Waited)
+			t.Fatalf("Outcome = %v, Waited = %v, want a grant with only the time before the handover to Raft", a.Outcome, a.Waited)
 		}
 		// The client stops relying on the permit before the server can end it.
 		w.sleep(59 * time.Second)
@@ -200,8 +200,7 @@ func TestAbandon_RenewedBySameIdentity_IsNotAbandoned(t *testing.T) {
 			failed <- err
 		}()
 		synctest.Wait()
-		// The grant is applied. Before its call is answered, another request by the same identity is answered from the
-		// state.
+		// The grant is applied. Before its call is answered, another request by the same identity refreshes the permit.
 		held := w.tape.held
 		w.tape.mu.Lock()
 		w.tape.held, w.tape.holding = nil, false
@@ -212,7 +211,7 @@ func TestAbandon_RenewedBySameIdentity_IsNotAbandoned(t *testing.T) {
 		}
 		a := w.tryAcquire(newCall("a", "2"))
 		if a.Outcome != semaphore.Refreshed {
-			t.Fatalf("second request by the identity = %+v, want a refresh", a)
+			t.Fatalf("second request by the same identity = %+v, want a refresh", a)
 		}
 		cancel()
 		<-failed
@@ -245,7 +244,7 @@ func TestAbandon_ReplayDuringAbandonment_WaitsForOutcome(t *testing.T) {
 		synctest.Wait()
 		cancel()
 		<-failed
-		// The grant is applied, and its abandonment is held back.
+		// The grant is applied, and its abandonment is delayed.
 		w.tape.mu.Lock()
 		grant := w.tape.held
 		w.tape.held = nil
@@ -270,7 +269,8 @@ func TestAbandon_ReplayDuringAbandonment_WaitsForOutcome(t *testing.T) {
 	})
 }
 
-// Apply may find that an identity already holds a permit, if two of its calls without a request id both saw a free one.
+// Apply may find that an identity already holds a permit if two of its calls without a request id were decided while
+// the slot was free.
 func TestTryAcquire_AlreadyHeldAtApply_IsAnsweredAsRefresh(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -403,7 +403,7 @@ func TestCancel_LiveGrant_IsReturnedAndNotGrantedAgain(t *testing.T) {
 	})
 }
 
-// A cancelled grant has no holder, so no job has run under it. A released permit may have had one.
+// A cancelled grant never had a holder, so no job ran under it. A released permit may have been used by a job.
 func TestCancel_GrantWithMinHold_DoesNotCool(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.MinHold = time.Hour })

@@ -18,16 +18,17 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// TestBelief_UnderFaults_NeverExceedsPermits runs clients that rely on permits according to the client's rule, with
-// clocks that run at slightly different rates. The leader is paused, deposed and re-elected. Its entries are delayed,
-// lost, or found in the log after all. The definition's duration changes, and operators pause, cordon, revoke, delete
-// and make temporary edits, with and without drains. Half of the clients keep their identity across acquisitions, and
-// two processes share one identity. They retry immediately with a new request id, or with none, while one of their
-// earlier acquires, cancels or releases is still in flight. Some claim firings, and their jobs end with every possible
-// outcome. Callers take over from holders. At every instant, the total weight of the identities that believe they hold
-// a permit must not exceed the number of permits, and no firing may be attempted more times than its definition allows.
+// TestBelief_UnderFaults_NeverExceedsPermits runs clients whose clocks run at slightly different rates, while leaders
+// fail and operators make changes. The leader is paused, deposed and re-elected. Log entries are delayed, lost, or
+// applied after their outcome was reported as unknown. The definition's duration changes, and operators pause, cordon,
+// revoke, delete and make temporary edits, with and without drains. Some clients keep their identity across
+// acquisitions, and two processes share an identity. They retry immediately with a new request id, or without one,
+// while an earlier acquire, cancel or release is still in flight. Some claim firings, and their jobs end in every
+// possible way. Callers take over permits from holders. At no time may the total weight of the identities that rely on
+// a permit exceed the number of permits, and no firing may be attempted more often than its definition allows.
 //
-// GATEKEEPER_SEED reproduces one run: its workload, faults and virtual times, but not how its goroutines are scheduled.
+// GATEKEEPER_SEED runs a single seed, with the same workload, faults and virtual times. Goroutine scheduling may still
+// differ.
 func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
 	seeds := make([]uint64, seedCount())
 	for i := range seeds {
@@ -63,7 +64,7 @@ func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
 	t.Logf("%d grants, %d refreshes, %d of them while draining, %d replays, %d re-acquisitions, %d takeovers, firings: %v",
 		total.granted, total.refreshed, total.drained, total.replayed, total.reacquired, total.takenOver, total.claimStates)
 	if total.granted == 0 || total.refreshed == 0 || len(seeds) > 1 && (total.replayed == 0 || total.drained == 0 || total.reacquired == 0) {
-		t.Fatal("the storm did not exercise every kind of answer")
+		t.Fatal("the storm did not produce every outcome")
 	}
 	for _, end := range []semaphore.ClaimState{semaphore.ClaimDone, semaphore.ClaimFailed, semaphore.ClaimCutShort, semaphore.ClaimSpent, semaphore.ClaimOpen} {
 		if len(seeds) > 1 && (total.claimStates[end] == 0 || total.takenOver == 0) {
@@ -75,7 +76,7 @@ func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
 // attempts is the semaphore's max_attempts.
 const attempts = 2
 
-// seedCount returns the number of storms in a run: GATEKEEPER_SEEDS, or a small default.
+// seedCount returns the number of seeds to run: GATEKEEPER_SEEDS, or a small default.
 func seedCount() int {
 	if n, err := strconv.Atoi(os.Getenv("GATEKEEPER_SEEDS")); err == nil && n > 0 {
 		return n
@@ -114,8 +115,8 @@ func (b *beliefs) count(n *int) {
 	*n++
 }
 
-// check sweeps over the beliefs in chronological order. At the same instant, ends come before starts. Overlapping
-// beliefs of one identity count as one permit.
+// check sweeps over the beliefs in chronological order and fails if their total weight ever exceeds permits. Beliefs
+// that end at the instant another starts do not overlap it. Overlapping beliefs of the same identity count once.
 func (b *beliefs) check(t *testing.T, permits uint32) {
 	t.Helper()
 	type edge struct {
@@ -147,7 +148,7 @@ func (b *beliefs) check(t *testing.T, permits uint32) {
 			}
 		}
 		if sum += e.weight; sum > int64(permits) {
-			t.Fatalf("at %v clients rely on a total weight of %d, most recently with token %d; want at most %d", e.at, sum, e.token, permits)
+			t.Fatalf("at %v: clients rely on a total weight of %d, the latest with token %d; want at most %d", e.at, sum, e.token, permits)
 		}
 	}
 }
@@ -193,7 +194,7 @@ func (w *world) fault(rng *rand.Rand) {
 		w.tape.hold()
 		pause()
 		w.tape.releaseHeld()
-	case 1: // a leader is deposed with entries in flight, which the next leader may or may not have
+	case 1: // the leader is deposed with entries in flight, which may or may not be committed
 		w.tape.hold()
 		pause()
 		lost := w.tape.failHeld()
@@ -203,10 +204,10 @@ func (w *world) fault(rng *rand.Rand) {
 			w.tape.applyHeld(lost)
 		}
 		w.promote(w.term + 1)
-	case 2: // deposed and immediately re-elected
+	case 2: // the leader is deposed and immediately re-elected
 		w.demote()
 		w.promote(w.term + 1)
-	case 3: // partitioned: it still believes it is the leader, but cannot confirm it
+	case 3: // the leader is partitioned and cannot confirm its leadership
 		w.lead.fail()
 		pause()
 		w.lead.set(nil)
@@ -223,7 +224,7 @@ func (w *world) fault(rng *rand.Rand) {
 	synctest.Wait()
 }
 
-// takeOver occasionally makes a caller take over from a holder it considers dead.
+// takeOver occasionally has a caller take over a permit, as if it considered the holder dead.
 func (w *world) takeOver(rng *rand.Rand, b *beliefs) {
 	by := semaphore.Identity{Group: "prod", Acquirer: "host" + strconv.Itoa(rng.IntN(6))}
 	for p := range w.machine.State().Holders("job") {
@@ -235,7 +236,7 @@ func (w *world) takeOver(rng *rand.Rand, b *beliefs) {
 	}
 }
 
-// operate makes one change as an operator. It may shut out some or all clients temporarily, with or without a drain.
+// operate makes a random operator change, which may temporarily shut out some or all clients, with or without a drain.
 func (w *world) operate(rng *rand.Rand) {
 	ctx := context.Background()
 	drain := []time.Duration{0, 3 * time.Second, 40 * time.Second}[rng.IntN(3)]
@@ -257,7 +258,7 @@ func (w *world) operate(rng *rand.Rand) {
 		_, _ = w.Resume(ctx, fsm.Resume{Names: []string{"job"}})
 	case 3:
 		_, _ = w.Cordon(ctx, fsm.SetCordon{ID: "c" + strconv.Itoa(rng.IntN(2)), AcquirerPattern: host, Drain: drain}, end)
-	case 4: // a temporary edit, after which the old pattern returns
+	case 4: // a temporary edit of the pattern
 		d := w.machine.State().Definition("job").Definition.Clone()
 		d.AcquirerPattern = "host[" + strconv.Itoa(rng.IntN(6)) + "-9]"
 		edit(fsm.Change{Kind: fsm.Replace, Definition: d}, end)
@@ -266,7 +267,7 @@ func (w *world) operate(rng *rand.Rand) {
 			_, _ = w.Revoke(ctx, fsm.Revoke{Token: p.Token, Drain: drain})
 			break
 		}
-	case 6: // a new definition with the same name counts the old one's permits
+	case 6: // delete and recreate; permits granted before the delete still count
 		d := w.machine.State().Definition("job").Definition
 		edit(fsm.Change{Kind: fsm.Delete}, Ending{})
 		time.Sleep(time.Duration(rng.Int64N(int64(5 * time.Second))))
@@ -274,23 +275,23 @@ func (w *world) operate(rng *rand.Rand) {
 	}
 }
 
-// client relies on a permit according to the rules in the package comment. The period begins when the attempt that got
-// the response was sent. It lasts for the time spent waiting plus the duration, minus a margin of twice the allowed
+// client relies on a permit according to the rules in the package comment, starting when it sent the attempt that was
+// granted. It relies on the permit for the time spent waiting plus the duration, less a margin of twice the allowed
 // difference between clock rates.
 type client struct {
 	w          *world
 	b          *beliefs
 	rng        *rand.Rand
 	name       string
-	rate       float64 // the rate of its clock
+	rate       float64 // clock rate
 	requests   int
-	stragglers *sync.WaitGroup // requests whose answers nobody waits for
+	stragglers *sync.WaitGroup // late requests that no caller waits for
 
-	// A stable client keeps its identity across acquisitions. A shared client is one of the two processes with the same
+	// A stable client keeps its identity across acquisitions. A shared client is one of two processes with the same
 	// identity.
 	stable, shared    bool
 	process, holderID string
-	// last is the token of the last permit that the client stopped relying on; 0 if none.
+	// last is the token of the last permit, if the client no longer relies on it; 0 otherwise.
 	last uint64
 }
 
@@ -301,7 +302,7 @@ func (c *client) run(ctx context.Context) {
 	}
 }
 
-// deadline returns when the belief ends, in true time.
+// deadline returns the time at which the belief ends, by the test's clock.
 func (c *client) deadline(base time.Time, waited, duration time.Duration) time.Time {
 	local := float64(waited+duration) * 0.98
 	return base.Add(time.Duration(local / c.rate))
@@ -354,14 +355,14 @@ func (c *client) acquire(ctx context.Context) {
 			return
 		case err == nil && a.Denial != nil, ctx.Err() != nil:
 			return
-		case c.stable && c.rng.IntN(2) == 0: // it retries with another request id, and may cancel this one
+		case c.stable && c.rng.IntN(2) == 0: // retry with another request id, and perhaps cancel this one
 			c.straggle(call)
 			return
 		}
 	}
 }
 
-// straggle delivers a request late, after its client has given up on it.
+// straggle sends a request or its cancellation late, after the client has given up on it.
 func (c *client) straggle(call *AcquireCall) {
 	delay := time.Duration(c.rng.Int64N(int64(12 * time.Second)))
 	again, cancels := *call, c.rng.IntN(3) > 0 && call.RequestID != ""
@@ -383,7 +384,7 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 	x := belief{identity: p.Identity, token: p.Token, weight: p.Weight, from: time.Now(), until: c.deadline(base, waited, p.Duration)}
 	defer func() {
 		if c.b.add(x); !x.until.After(time.Now()) {
-			c.last = p.Token // its belief has ended
+			c.last = p.Token
 		}
 	}()
 	duration := p.Duration
@@ -392,7 +393,7 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 	for n := c.rng.IntN(12); n > 0; n-- {
 		time.Sleep(duration/3 + time.Duration(c.rng.Int64N(int64(time.Second))))
 		if !time.Now().Before(x.until) {
-			return // lost for good
+			return // no longer relied on
 		}
 		if c.rng.IntN(8) == 0 { // switch to another stream
 			l.Close()
@@ -400,8 +401,8 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 		}
 		send := time.Now()
 		refresh := []TokenRefresh{{Token: p.Token, Duration: duration}}
-		// The client relies on the permit for as long as the rules allow. Only a duration that it has sent can end an
-		// older, longer belief.
+		// The client relies on the permit for as long as the rules allow. A shorter duration ends an older, longer
+		// belief only once the client has sent it.
 		x.until = earlier(x.until, c.deadline(send, 0, duration))
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		var r []TokenResult

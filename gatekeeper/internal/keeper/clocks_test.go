@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// firingCall returns a call for a firing of "nightly" that is due in the given time. clock is how far the host's clock
-// is ahead of the test's.
+// firingCall returns a call for a firing of "nightly" that is due after the given time. The host's clock is ahead of
+// the test's by clock.
 func firingCall(host, requestID string, ahead, clock time.Duration) *AcquireCall {
 	call := newCall(host, requestID)
 	call.Firing = &semaphore.Firing{Name: "nightly", Due: time.Now().Add(ahead).UTC()}
@@ -24,7 +24,7 @@ func firingCall(host, requestID string, ahead, clock time.Duration) *AcquireCall
 	return call
 }
 
-// The leader's own clock may be the wrong one, so the denial shows all times and names no culprit.
+// The leader's own clock may be wrong, so the denial shows both clocks and does not say which is wrong.
 func TestTryAcquire_LeaderClockIsAnHourOff(t *testing.T) {
 	t.Run("behind", func(t *testing.T) {
 		inWorld(t, func(w *world) {
@@ -32,10 +32,10 @@ func TestTryAcquire_LeaderClockIsAnHourOff(t *testing.T) {
 			w.define("job", nil)
 			d := w.wantDenied(firingCall("a", "1", 0, 0), semaphore.FiringTooFarAhead)
 			if now := time.Now(); !d.LeaderClock.Equal(now.Add(-time.Hour)) || !d.CallerClock.Equal(now) {
-				t.Fatalf("denial shows the clocks %v and %v, want those set by this test", d.LeaderClock, d.CallerClock)
+				t.Fatalf("LeaderClock = %v, CallerClock = %v; want %v, %v", d.LeaderClock, d.CallerClock, now.Add(-time.Hour), now)
 			}
 			if !strings.Contains(d.Message, "is due 1h ahead of the leader's clock") || !strings.Contains(d.Message, "the caller's clock shows") {
-				t.Fatalf("message = %q, want the leader's and the caller's clock", d.Message)
+				t.Fatalf("message = %q, want both clocks", d.Message)
 			}
 		})
 	})
@@ -81,7 +81,7 @@ func TestHousekeep_HostClockYearAhead_DoesNotBlockJob(t *testing.T) {
 		w.release(w.mustAcquire(firingCall("right", "before", 0, 0)).Token)
 		w.sleep(trimInterval + time.Second)
 		if n := w.machine.State().ClaimCount("job"); n != 10 {
-			t.Fatalf("%d firings are remembered, want 10", n)
+			t.Fatalf("ClaimCount() = %d, want 10", n)
 		}
 		w.wantDenied(firingCall("other", "before", -trimInterval-time.Second, 0), semaphore.FiringDone)
 		w.release(w.mustAcquire(firingCall("right", "after", 0, 0)).Token)
@@ -118,7 +118,7 @@ func TestHostClocks_ReturnsCallersWithSkewedClocks(t *testing.T) {
 	})
 }
 
-// Firings forgotten for lack of space are due further from now than those kept, and the low-water mark never rises
+// The firings dropped because of the limit are due further from now than those kept, and the low-water mark never rises
 // above now.
 func TestForgettable_KeepsFiringsDueNearNow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -137,7 +137,7 @@ func TestForgettable_KeepsFiringsDueNearNow(t *testing.T) {
 		}
 		forget, _ := forgettable(def, claims, now)
 		if forget.UpTo.After(now) {
-			t.Fatalf("the low-water mark rises to %v, which is after now", forget.UpTo)
+			t.Fatalf("UpTo = %v, want at most %v", forget.UpTo, now)
 		}
 		forgotten := func(c *semaphore.Claim) bool {
 			return c.State != semaphore.ClaimHeld && (slices.Contains(forget.Firings, c.Firing) || !c.Firing.Due.After(forget.UpTo))
@@ -157,11 +157,11 @@ func TestForgettable_KeepsFiringsDueNearNow(t *testing.T) {
 		}
 		for _, c := range claims {
 			if forgotten(c) && c.Firing.Due.Sub(now).Abs() < farthest && now.Sub(c.Firing.Due) < def.FiringRetention {
-				t.Fatalf("%v was forgotten even though a firing that is due %v from now was kept", c.Firing, farthest)
+				t.Fatalf("%v was forgotten even though a firing due %v from now was kept", c.Firing, farthest)
 			}
 		}
 		if kept > int(def.FiringLimit) {
-			t.Fatalf("%d firings were kept, want at most %d", kept, def.FiringLimit)
+			t.Fatalf("kept %d firings, want at most %d", kept, def.FiringLimit)
 		}
 	})
 }

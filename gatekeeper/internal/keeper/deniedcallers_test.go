@@ -28,7 +28,7 @@ func (w *world) onlyDeniedCaller() DeniedCaller {
 	w.t.Helper()
 	callers := w.deniedCallers()
 	if len(callers) != 1 {
-		w.t.Fatalf("%d callers are remembered, want 1: %+v", len(callers), callers)
+		w.t.Fatalf("DeniedCallers() returned %d callers, want 1: %+v", len(callers), callers)
 	}
 	return callers[0]
 }
@@ -99,7 +99,7 @@ func TestDeniedCallers_ReasonThatWaitingDoesNotCure_IsRememberedUntilCured(t *te
 				w.wantDenied(call, want)
 				v := w.onlyDeniedCaller()
 				if v.Resolved || v.Reason != want || v.Count != 2 || !v.First.Equal(began) || !v.Last.Equal(began.Add(time.Hour)) || v.Message != d.Message {
-					t.Errorf("DeniedCallers() = %+v, want two denials for that reason", v)
+					t.Errorf("DeniedCallers() = %+v, want two denials for %v", v, want)
 				}
 				if prefix := `"app1" in group "prod" requested "` + call.Semaphore + `" and was denied: ` + want.String() + ". " + d.Message + " Denied 2 times, first at "; !strings.HasPrefix(v.Text, prefix) {
 					t.Errorf("Text = %q, want the prefix %q", v.Text, prefix)
@@ -119,7 +119,7 @@ func TestDeniedCallers_ReasonThatWaitingDoesNotCure_IsRememberedUntilCured(t *te
 	}
 }
 
-// The request is decided again on the current state, even though the caller has not called since the rule and the
+// The request is decided again on the current state, even if the caller has not retried since the definition and the
 // cordons changed.
 func TestDeniedCallers_CauseChangedSince_NewCauseIsReported(t *testing.T) {
 	op := context.Background()
@@ -128,7 +128,7 @@ func TestDeniedCallers_CauseChangedSince_NewCauseIsReported(t *testing.T) {
 			t.Helper()
 			v := w.onlyDeniedCaller()
 			if v.Resolved || v.Reason != reason || !strings.Contains(v.Message, part) || !strings.Contains(v.Text, text) {
-				t.Errorf("%s: %v (resolved: %t), %q, %q; want %v with %q and %q", when, v.Reason, v.Resolved, v.Message, v.Text, reason, part, text)
+				t.Errorf("%s: reason = %v (resolved: %t), message = %q, text = %q; want %v, with %q and %q", when, v.Reason, v.Resolved, v.Message, v.Text, reason, part, text)
 			}
 		}
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
@@ -136,28 +136,28 @@ func TestDeniedCallers_CauseChangedSince_NewCauseIsReported(t *testing.T) {
 		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "lab" }); err != nil {
 			t.Fatal(err)
 		}
-		check("another pattern", semaphore.GroupMismatch, `"lab"`, "Denied once, at ")
+		check("after an edit", semaphore.GroupMismatch, `"lab"`, "Denied once, at ")
 		if _, err := w.Cordon(op, fsm.SetCordon{ID: "c", GroupPattern: "prod"}, Ending{}); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" }); err != nil {
 			t.Fatal(err)
 		}
-		check("a cordon", semaphore.Cordoned, "is cordoned", "; the reason then was "+semaphore.GroupMismatch.String()+".")
+		check("after a cordon", semaphore.Cordoned, "is cordoned", "; the reason then was "+semaphore.GroupMismatch.String()+".")
 		if _, byCordon := w.DeniesAll(w.cfg.Machine.State(), "job"); !byCordon {
-			t.Error("DeniesAll() did not report that the cordon is the only reason")
+			t.Error("DeniesAll(): byCordon = false, want true")
 		}
 		if _, err := w.Uncordon(op, fsm.Uncordon{ID: "c"}); err != nil {
 			t.Fatal(err)
 		}
 		if v := w.onlyDeniedCaller(); !v.Resolved || v.Reason != semaphore.GroupMismatch {
-			t.Errorf("after the cordon: %+v, want Resolved with the first reason", v)
+			t.Errorf("after Uncordon: %+v, want Resolved with the original reason", v)
 		}
 	})
 }
 
-// After the edit, the same request is blocked by a pause, a full semaphore or its own permit. None of these requires an
-// operator to admit the caller.
+// Once an edit admits the caller, the denial is resolved, even if a pause, a full semaphore or its own permit still blocks
+// the same request. None of these requires an operator to admit the caller.
 func TestDeniedCallers_AdmittedByAnEdit_IsCured(t *testing.T) {
 	shutOut := func(d *semaphore.Definition) { d.GroupPattern = "dr" }
 	otherHolder := func(change func(*semaphore.Definition)) func(*semaphore.Definition) {
@@ -172,7 +172,7 @@ func TestDeniedCallers_AdmittedByAnEdit_IsCured(t *testing.T) {
 		resolved := func(when string) {
 			t.Helper()
 			if v := w.onlyDeniedCaller(); !v.Resolved || len(w.DenyAll()) != 0 {
-				t.Errorf("%s: the caller is not resolved: %+v", when, v)
+				t.Errorf("%s: %+v, want Resolved", when, v)
 			}
 		}
 		w.define("job", shutOut)
@@ -180,25 +180,25 @@ func TestDeniedCallers_AdmittedByAnEdit_IsCured(t *testing.T) {
 		worker := workerCall("w1")
 		w.wantDenied(worker, semaphore.GroupMismatch)
 		if w.onlyDeniedCaller().Resolved {
-			t.Error("the caller is resolved before the edit")
+			t.Error("the caller is listed as resolved before the edit")
 		}
 		if err := w.replace("job", otherHolder(func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })); err != nil {
 			t.Fatal(err)
 		}
 		w.pause(false, "")
 		slot := w.startAcquire(worker)
-		resolved("in the queue of a paused semaphore")
+		resolved("queued while paused")
 		w.resume()
 		slot.wantTask(t, "x")
 		resolved("with a task")
 		w.sleep(time.Minute)
-		resolved("with a slot that is held for an operator")
+		resolved("with its slot held for an operator")
 		w.wantDenied(workerCall("w2"), semaphore.NoTask)
 		if err := w.replace("job", shutOut); err != nil {
 			t.Fatal(err)
 		}
 		if v := w.onlyDeniedCaller(); !v.Resolved {
-			t.Errorf("w1 has had a task since it was denied, but is not resolved: %+v", v)
+			t.Errorf("w1 was given a task after its denial, but is not resolved: %+v", v)
 		}
 		w.wantDenied(worker, semaphore.GroupMismatch)
 		if w.onlyDeniedCaller().Resolved {
@@ -219,7 +219,7 @@ func TestDeniedCallers_AdmittedByAnEdit_IsCured(t *testing.T) {
 		}
 		w.wantDenied(heavy, semaphore.AlreadyHeld)
 		if v := w.onlyDeniedCaller(); v.Resolved {
-			t.Errorf("a caller that is denied because it already holds a permit is resolved: %+v", v)
+			t.Errorf("a caller denied because it already holds a permit is listed as resolved: %+v", v)
 		}
 	})
 }
@@ -236,14 +236,14 @@ func TestDeniedCallers_DenialThatWaitingCures_IsNotRemembered(t *testing.T) {
 	})
 }
 
-// A later firing from the same host was granted, so its clock is right again. Time alone does not correct a clock.
+// Only a granted firing shows that the host's clock is correct again. The passage of time does not.
 func TestDeniedCallers_FiringTooFarAhead_IsCuredOnlyByALaterFiring(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.wantDenied(firingCall("a", "1", time.Hour, 0), semaphore.FiringTooFarAhead)
 		w.sleep(2 * time.Hour)
 		if v := w.onlyDeniedCaller(); v.Resolved || v.Firing == nil {
-			t.Errorf("after two hours: %+v, want a firing that is not resolved", v)
+			t.Errorf("after two hours: %+v, want not resolved, with the firing", v)
 		}
 		w.mustAcquire(firingCall("a", "2", 0, 0))
 		if v := w.onlyDeniedCaller(); !v.Resolved {
@@ -261,7 +261,7 @@ func TestDeniedCallers_FiringForgotten_IsCuredByALaterFiring(t *testing.T) {
 		old.RequestID = "2"
 		d := w.wantDenied(old, semaphore.FiringForgotten)
 		if v := w.onlyDeniedCaller(); v.Resolved || !strings.Contains(v.Text, "FIRING_FORGOTTEN. "+d.Message) {
-			t.Errorf("after the denial: %+v, want the same message", v)
+			t.Errorf("after the denial: %+v, want not resolved, with message %q", v, d.Message)
 		}
 		w.release(w.mustAcquire(firingCall("a", "3", 0, 0)).Token)
 		if v := w.onlyDeniedCaller(); !v.Resolved {
@@ -300,7 +300,7 @@ func TestDenyAll_CallerIsAdmitted_OmitsSemaphore(t *testing.T) {
 		want := func(want string) {
 			t.Helper()
 			if got := names(); got != want {
-				t.Errorf("DenyAll() names %q, want %q", got, want)
+				t.Errorf("DenyAll() = %q, want %q", got, want)
 			}
 		}
 		standby := func() *AcquireCall {
@@ -312,14 +312,14 @@ func TestDenyAll_CallerIsAdmitted_OmitsSemaphore(t *testing.T) {
 		w.wantDenied(forSemaphore(newCall("a", ""), "jbo"), semaphore.NoSuchSemaphore)
 		want("jbo job")
 		p := w.mustAcquire(newCall("a", "1"))
-		want("jbo") // the standby is intended
+		want("jbo") // a standby is expected to be denied
 		for _, v := range w.deniedCallers() {
 			if v.Semaphore == "job" && (v.OtherHolder == nil || v.OtherHolder.Acquirer != "a" || !strings.Contains(v.Text, `"a" in group "prod" was granted a permit in the meantime`)) {
-				t.Errorf("Text = %q in %+v, want it to name the admitted caller", v.Text, v)
+				t.Errorf("Text = %q, OtherHolder = %v; want the admitted caller", v.Text, v.OtherHolder)
 			}
 		}
 		w.release(p.Token)
-		want("jbo") // and remains a standby after the run
+		want("jbo") // still a standby after the release
 		w.define("other", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
 		w.sleep(time.Second)
 		w.wantDenied(forSemaphore(newCall("a", ""), "other"), semaphore.GroupMismatch)
@@ -333,7 +333,7 @@ func TestDenyAll_CallerIsAdmitted_OmitsSemaphore(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.wantDenied(forSemaphore(newCall("a", ""), "other"), semaphore.Paused)
-		want("jbo") // a pause is shown elsewhere
+		want("jbo") // paused semaphores are omitted
 	})
 }
 
@@ -367,7 +367,7 @@ func TestDeniesAll_OnlyByCordons_ReportsCordon(t *testing.T) {
 		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = ".*" }); err != nil {
 			t.Fatal(err)
 		}
-		want(false, false) // the other caller would be admitted
+		want(false, false) // b would be admitted
 		cordon("b", "b")
 		want(true, true)
 		for _, id := range []string{"a", "b"} {
@@ -379,7 +379,8 @@ func TestDeniesAll_OnlyByCordons_ReportsCordon(t *testing.T) {
 	})
 }
 
-// A cordon stops the holder. The other callers are not standbys just because it had a permit: nobody gets one now.
+// Once a cordon stops the holder, the other callers no longer count as standbys, because no caller can be granted a
+// permit.
 func TestDeniesAll_FormerHolderIsShutOut_StandbysDoNotHideIt(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		op := context.Background()
@@ -389,13 +390,13 @@ func TestDeniesAll_FormerHolderIsShutOut_StandbysDoNotHideIt(t *testing.T) {
 		holder := w.mustAcquire(newCall("app1", ""))
 		w.wantDenied(standby, semaphore.GroupMismatch)
 		if v := w.onlyDeniedCaller(); v.OtherHolder == nil || v.OtherHolder.Acquirer != "app1" {
-			t.Errorf("OtherHolder = %v, want app1, which holds a permit", v.OtherHolder)
+			t.Errorf("OtherHolder = %v, want app1, the holder", v.OtherHolder)
 		}
 		if _, err := w.Cordon(op, fsm.SetCordon{ID: "c", GroupPattern: "prod"}, Ending{}); err != nil {
 			t.Fatal(err)
 		}
 		if all, byCordon := w.DeniesAll(state(), "job"); !all || byCordon {
-			t.Errorf("while app1 stops: DeniesAll() = %t, %t; want true, false", all, byCordon)
+			t.Errorf("while app1 is stopping: DeniesAll() = %t, %t; want true, false", all, byCordon)
 		}
 		w.release(holder.Token)
 		w.wantDenied(newCall("app1", "2"), semaphore.Cordoned)
@@ -406,7 +407,7 @@ func TestDeniesAll_FormerHolderIsShutOut_StandbysDoNotHideIt(t *testing.T) {
 		}
 		callers := w.DeniedCallersOf(state(), "job")
 		if len(callers) != 2 || callers[0].Identity.Acquirer != "app1" || callers[0].HeldAt.IsZero() || callers[0].OtherHolder != nil || !callers[1].HeldAt.IsZero() || callers[1].OtherHolder != nil {
-			t.Errorf("DeniedCallersOf() = %+v; want app1, which has had a permit, before b", callers)
+			t.Errorf("DeniedCallersOf() = %+v; want app1, the former holder, before b", callers)
 		}
 		if all := w.DenyAll(); len(all) != 1 || all[0].Identity.Acquirer != "app1" {
 			t.Errorf("DenyAll() = %+v; want app1", all)
@@ -414,14 +415,14 @@ func TestDeniesAll_FormerHolderIsShutOut_StandbysDoNotHideIt(t *testing.T) {
 	})
 }
 
-// A permit clears a denial, whatever happens later. A pause never replaces another reason.
+// A pause never replaces another reason, and a denial remains resolved once the caller has been granted a permit.
 func TestDeniedCallers_PausedLater_PauseIsNotTheReason(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
 		w.wantDenied(newCall("app1", ""), semaphore.GroupMismatch)
 		w.pause(false, "patching")
 		if v := w.onlyDeniedCaller(); v.Resolved || v.Reason != semaphore.GroupMismatch {
-			t.Errorf("under a pause: %v (resolved: %t), want %v", v.Reason, v.Resolved, semaphore.GroupMismatch)
+			t.Errorf("while paused: %v (resolved: %t), want %v", v.Reason, v.Resolved, semaphore.GroupMismatch)
 		}
 		w.resume()
 		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" }); err != nil {
@@ -430,20 +431,20 @@ func TestDeniedCallers_PausedLater_PauseIsNotTheReason(t *testing.T) {
 		w.mustAcquire(newCall("app1", ""))
 		w.pause(true, "patching")
 		if v := w.onlyDeniedCaller(); !v.Resolved {
-			t.Errorf("app1 has had a permit since, but is not resolved: %+v", v)
+			t.Errorf("app1 was granted a permit after its denial, but is not resolved: %+v", v)
 		}
 	})
 }
 
-// A caller that was denied once and served later does not hide that an edit now shuts everybody out. A pause hides it,
-// because nobody gets a permit before the pause ends anyway.
+// DeniesAll reports that an edit shuts out every caller, even if one of them was denied and then granted a permit
+// before the edit. It does not report a paused semaphore, which grants no permits anyway.
 func TestDeniesAll_CallerServedEarlier_DoesNotHideIt(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		want := func(when string, want bool) {
 			t.Helper()
 			all, _ := w.DeniesAll(w.machine.State(), "job")
 			if n := len(w.DenyAll()); all != want || n > 0 != want {
-				t.Errorf("%s: DeniesAll() = %t and DenyAll() names %d, want %t", when, all, n, want)
+				t.Errorf("%s: DeniesAll() = %t and DenyAll() returned %d callers, want %t", when, all, n, want)
 			}
 		}
 		w.define("job", nil)
@@ -458,7 +459,7 @@ func TestDeniesAll_CallerServedEarlier_DoesNotHideIt(t *testing.T) {
 		w.wantDenied(newCall("app2", ""), semaphore.GroupMismatch)
 		want("after an edit that admits no callers", true)
 		w.pause(true, "")
-		want("while it is paused", false)
+		want("while paused", false)
 		w.resume()
 		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern, d.AcquirerPattern = "prod", "app1" }); err != nil {
 			t.Fatal(err)
@@ -467,7 +468,7 @@ func TestDeniesAll_CallerServedEarlier_DoesNotHideIt(t *testing.T) {
 	})
 }
 
-// After a move and its undo, each caller has had a permit. The caller that had one last is the one now missing.
+// After a move and its undo, both callers have had a permit. The most recent holder is listed first.
 func TestDeniedCallers_AllHadPermits_LastHolderComesFirst(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = ".*" })
@@ -501,11 +502,11 @@ func TestMisspellings_NameCloseToDefinedOne_IsReturned(t *testing.T) {
 	})
 }
 
-// Denials are forgotten at the end of an epoch, and are never written to the log.
+// Denials are dropped when the epoch ends, and are never written to the log.
 func TestDeniedCallers_NewEpoch_StartsEmpty(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.wantDenied(newCall("a", ""), semaphore.NoSuchSemaphore)
-		w.sleep(sightingInterval) // the sighting is proposed
+		w.sleep(sightingInterval) // until the sighting is proposed
 		before := w.tape.entries()
 		for range 100 {
 			w.wantDenied(newCall("a", ""), semaphore.NoSuchSemaphore)
@@ -518,7 +519,7 @@ func TestDeniedCallers_NewEpoch_StartsEmpty(t *testing.T) {
 		}
 		w.demote()
 		if _, _, _, err := w.DeniedCallers(context.Background(), anySemaphore); err == nil {
-			t.Error("a server that is not the leader still has denials")
+			t.Error("DeniedCallers() on a server that is not the leader: expected an error")
 		}
 		w.sleep(time.Hour)
 		w.promote(2)

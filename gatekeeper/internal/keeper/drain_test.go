@@ -10,13 +10,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// shutOut is a change that shuts out the holder of "job", which is host "a" in group "prod".
+// shutOut is a change that shuts out the holder of "job", host "a" in group "prod".
 type shutOut struct {
 	name   string
 	cause  semaphore.StopCause
-	denial semaphore.Reason // why the holder is denied when it tries to acquire again
+	denial semaphore.Reason // reason for denying the holder's next acquire
 	do     func(w *world, token uint64, drain time.Duration) error
-	// next is a caller that may get the slot once it is free. The zero Identity means that nobody may.
+	// next is a caller that may acquire the slot once it is free, or the zero Identity if no caller may.
 	next semaphore.Identity
 }
 
@@ -91,7 +91,7 @@ func (w *world) applyShutOut(way *shutOut, token uint64, drain time.Duration) {
 	synctest.Wait()
 }
 
-// follow keeps a permit alive on a separate stream.
+// follow refreshes a permit on a new stream, which then receives its notices.
 func (w *world) follow(token uint64) *Listener {
 	w.t.Helper()
 	l := w.Listen()
@@ -102,7 +102,7 @@ func (w *world) follow(token uint64) *Listener {
 	return l
 }
 
-// notice returns the only notice that a stream has received since the last call.
+// notice returns the only pending notice of a stream.
 func (w *world) notice(l *Listener) TokenResult {
 	w.t.Helper()
 	select {
@@ -124,7 +124,7 @@ func askAs(id semaphore.Identity, requestID string) *AcquireCall {
 	return call
 }
 
-// wantTaken checks that the slot is taken, and that no other caller gets it.
+// wantTaken checks that the slot is taken, and that other callers are denied.
 func (w *world) wantTaken() {
 	w.t.Helper()
 	if used := w.machine.State().Used("job"); used != 1 {
@@ -137,7 +137,7 @@ func (w *world) wantTaken() {
 	}
 }
 
-// wantFree checks that the slot is free, and that the next caller gets it.
+// wantFree checks that the slot is free, and that the next caller is granted it.
 func (w *world) wantFree(way *shutOut) {
 	w.t.Helper()
 	if used := w.machine.State().Used("job"); used != 0 {
@@ -185,16 +185,16 @@ func TestDrain_RefreshesSucceedUntilDrainEnds_SlotIsTakenUntilDeadline(t *testin
 		for passed := 20 * time.Second; passed < drain; passed += 20 * time.Second {
 			w.sleep(20 * time.Second)
 			if r := w.wantStatus(p.Token, StatusRefreshed); r.Stop != way.cause || r.DrainLeft != drain-passed || r.Duration != time.Minute {
-				t.Fatalf("%v after the change: refresh = %+v, want the cause and the rest of the drain", passed, r)
+				t.Fatalf("%v after the change: refresh = %+v, want the cause and the remaining drain", passed, r)
 			}
 			w.wantTaken()
 			if d := w.wantDenied(newCall("a", "again"), way.denial); d.Decision.Stop != way.cause {
-				t.Fatalf("denial for a draining holder that acquires again = %+v, want the cause of the stop", d.Decision)
+				t.Fatalf("denial for a draining holder that acquires again = %+v, want the stop cause", d.Decision)
 			}
 		}
 		w.sleep(20 * time.Second)
 		if n := w.notice(l); n.Status != StatusStopping || n.Stop != way.cause || n.DrainLeft != 0 {
-			t.Fatalf("at the end of the drain: notice = %+v, want stopping", n)
+			t.Fatalf("after the drain: notice = %+v, want stopping", n)
 		}
 		w.wantStatus(p.Token, StatusStopping)
 		if _, draining := w.DrainLeft(w.machine.State(), w.machine.State().Permit(p.Token)); draining {
@@ -233,7 +233,7 @@ func TestDrain_AfterFailover_RestartsInFull(t *testing.T) {
 			w.sleep(15 * time.Second)
 			w.promote(w.term + 1)
 			if r := w.wantStatus(p.Token, StatusRefreshed); r.Stop != way.cause || r.DrainLeft < drain-time.Second {
-				t.Fatalf("after the failover: refresh = %+v, want the full drain again", r)
+				t.Fatalf("after the failover: refresh = %+v, want the full drain", r)
 			}
 			w.wantTaken()
 		}
@@ -373,15 +373,15 @@ func TestDrain_SecondCauseLeavesLessTime_AnswerReportsTimeAndCause(t *testing.T)
 			t.Fatal(err)
 		}
 		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft != 10*time.Minute {
-			t.Errorf("under a cordon and a pause: refresh = %+v", r)
+			t.Errorf("under a cordon and a pause: refresh = %+v, want DrainLeft 10m", r)
 		}
 		cordon("second", "the rack is on fire", time.Minute)
 		if r := w.wantStatus(p.Token, StatusRefreshed); r.DrainLeft != time.Minute || r.Message != "the rack is on fire" {
-			t.Errorf("under two cordons: refresh = %+v", r)
+			t.Errorf("under two cordons: refresh = %+v, want DrainLeft 1m and the second reason", r)
 		}
 		cordon("second", "", 0)
 		if r := w.wantStatus(p.Token, StatusStopping); r.Stop != semaphore.StopCordoned || r.Message != `no reason was given (cordon "second")` {
-			t.Errorf("stopped by the second cordon: refresh = %+v", r)
+			t.Errorf("stopped by the second cordon: refresh = %+v, want that cordon without a reason", r)
 		}
 	})
 }
@@ -389,7 +389,7 @@ func TestDrain_SecondCauseLeavesLessTime_AnswerReportsTimeAndCause(t *testing.T)
 func TestDrain_HeldTooLong_StopsImmediately(t *testing.T) {
 	forEachShutOut(t, func(w *world, way shutOut) {
 		if way.name == "delete" {
-			return // without a definition there is no max_hold
+			return // max_hold requires a definition
 		}
 		w.define("job", func(d *semaphore.Definition) { d.MaxHold = 50 * time.Second })
 		p := w.mustAcquire(newCall("a", "1"))

@@ -17,11 +17,11 @@ func TestExpiry_NotRefreshed_EndsAfterDurationAndGrace(t *testing.T) {
 		p := w.mustAcquire(newCall("a", "1"))
 		w.sleep(time.Minute + semaphore.Grace(time.Minute) - time.Millisecond)
 		if !w.isLive(p.Token) {
-			t.Fatal("the permit ended before its duration and the grace period had elapsed")
+			t.Fatal("the permit expired before its duration and grace period elapsed")
 		}
 		w.sleep(2 * time.Millisecond)
 		if w.isLive(p.Token) {
-			t.Fatal("the permit outlived its duration and the grace period")
+			t.Fatal("the permit was still live after its duration and grace period")
 		}
 		w.mustAcquire(newCall("b", "2"))
 	})
@@ -64,7 +64,7 @@ func TestRefresh_ExpiryNeverAppended_MarkIsCleared(t *testing.T) {
 		w.tape.refuseAppends(nil)
 		w.sleep(30 * time.Second)
 		if !w.isLive(p.Token) {
-			t.Fatal("a permit that was refreshed in time has expired")
+			t.Fatal("a permit that was refreshed in time expired")
 		}
 	})
 }
@@ -79,7 +79,7 @@ func TestRefresh_ExpiryOutcomeUnknown_MarkRemainsForEpoch(t *testing.T) {
 		w.sleep(10 * time.Minute)
 		w.wantStatus(p.Token, StatusRetry)
 
-		// The next epoch does not know about the mark: the permit gets its full duration again.
+		// The mark does not carry over to the next epoch, where the permit has its full duration again.
 		w.demote()
 		w.promote(2)
 		w.wantStatus(p.Token, StatusRefreshed)
@@ -98,7 +98,7 @@ func TestExpire_AppendedInLaterTerm_IsIgnored(t *testing.T) {
 		w.wantStatus(p.Token, StatusRefreshed)
 		w.tape.applyHeld(expire)
 		if !w.isLive(p.Token) {
-			t.Fatal("an expiry that was proposed in term 1 and appended in term 3 ended a permit that had been refreshed in term 3")
+			t.Fatal("an expiry proposed in term 1 and appended in term 3 ended a permit that was refreshed in term 3")
 		}
 	})
 }
@@ -139,14 +139,14 @@ func TestRefresh_FrameReceivedBeforeDeadline_IsProcessedBeforeExpiry(t *testing.
 		w.define("job", nil)
 		p := w.mustAcquire(newCall("a", "1"))
 		w.sleep(59 * time.Second)
-		processed := w.lessor.Receive() // a frame has arrived, and its handler is slow
+		processed := w.lessor.Receive() // a frame has arrived, but its handler is slow
 		w.sleep(10 * time.Second)
 		if !w.isLive(p.Token) {
 			t.Fatal("the expiry did not wait for a received frame")
 		}
 		refreshed := make(chan TokenResult)
 		go func() {
-			// The handler continues: it moves the deadline before the intake is closed.
+			// The handler extends the deadline before it closes the intake.
 			w.renewOnly(p.Token)
 			processed()
 			refreshed <- TokenResult{}
@@ -154,7 +154,7 @@ func TestRefresh_FrameReceivedBeforeDeadline_IsProcessedBeforeExpiry(t *testing.
 		<-refreshed
 		synctest.Wait()
 		if !w.isLive(p.Token) {
-			t.Fatal("a permit expired even though its refresh had been received in time")
+			t.Fatal("the permit expired even though its refresh was received in time")
 		}
 	})
 }
@@ -281,16 +281,16 @@ func TestFrame_WaitsBehindOtherFrames_DelaysExpiry(t *testing.T) {
 		l := w.Listen()
 		defer l.Close()
 		w.sleep(59 * time.Second)
-		receipt := l.Receive() // but it is not processed yet
+		receipt := l.Receive() // not processed yet
 		w.sleep(10 * time.Second)
 		r, err := refreshOn(receipt, []TokenRefresh{{Token: p.Token}})
 		if err != nil || r[0].Status != StatusRefreshed {
-			t.Fatalf("refresh in a frame received before the deadline = %+v, %v", r, err)
+			t.Fatalf("refresh in a frame received before the deadline = %+v, %v, want refreshed", r, err)
 		}
 		l.Receive().Drop()
 		w.sleep(2 * time.Minute)
 		if w.isLive(p.Token) {
-			t.Fatal("a dropped frame held up the expiry")
+			t.Fatal("a dropped frame delayed the expiry")
 		}
 	})
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// startRelease starts a release while the log holds entries back. It returns when the release is in flight; the channel
-// receives its result.
+// startRelease starts a release while the log is holding entries, and returns once the release is in flight. The
+// channel receives its result.
 func (w *world) startRelease(token uint64) <-chan error {
 	w.t.Helper()
 	ended := make(chan error, 1)
@@ -27,12 +27,12 @@ func (w *world) startRelease(token uint64) <-chan error {
 	}()
 	synctest.Wait()
 	if len(ended) > 0 {
-		w.t.Fatal("the release returned even though the log holds it back:", <-ended)
+		w.t.Fatal("the release returned while the log was holding it:", <-ended)
 	}
 	return ended
 }
 
-// holders returns the holders of "job", in the order of their grants.
+// holders returns the holders of "job", in grant order.
 func (w *world) holders() (hosts []string) {
 	for p := range w.machine.State().Holders("job") {
 		hosts = append(hosts, p.Identity.Acquirer)
@@ -40,7 +40,7 @@ func (w *world) holders() (hosts []string) {
 	return hosts
 }
 
-// answered returns the answer to a call, which must have arrived already.
+// answered returns the answer to a call. It fails if the call is still waiting.
 func (tw *testWaiter) answered(t *testing.T) Answer {
 	t.Helper()
 	select {
@@ -63,7 +63,7 @@ func (tw *testWaiter) wantGranted(t *testing.T) *semaphore.Permit {
 	return a.Permit
 }
 
-// leave ends the call of a waiter.
+// leave cancels the waiter's call.
 func (tw *testWaiter) leave(t *testing.T) {
 	t.Helper()
 	tw.cancel()
@@ -72,7 +72,7 @@ func (tw *testWaiter) leave(t *testing.T) {
 }
 
 func TestHandOver_ReleaseAndGrants_ShareOneEntry(t *testing.T) {
-	for name, requestIDs := range map[string][3]string{"with request ids": {"2", "3", "4"}, "without": {}} {
+	for name, requestIDs := range map[string][3]string{"with request ids": {"2", "3", "4"}, "without request ids": {}} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
@@ -84,7 +84,7 @@ func TestHandOver_ReleaseAndGrants_ShareOneEntry(t *testing.T) {
 				w.release(p.Token)
 				first, second := b.wantGranted(t), c.wantGranted(t)
 				if first.Token >= second.Token || !d.isWaiting() {
-					t.Fatalf("b has token %d, c has %d, d waits: %v; want b before c, and d waiting", first.Token, second.Token, d.isWaiting())
+					t.Fatalf("b has token %d, c has token %d, d is waiting: %t; want b before c, and d waiting", first.Token, second.Token, d.isWaiting())
 				}
 				if n := w.tape.entries() - before; n != 1 {
 					t.Fatalf("the release and the grants took %d entries, want 1", n)
@@ -96,7 +96,7 @@ func TestHandOver_ReleaseAndGrants_ShareOneEntry(t *testing.T) {
 	}
 }
 
-// Releases sharing an entry hand over to as many waiters, in order.
+// Releases that share an entry are handed over to as many waiters, in queue order.
 func TestHandOver_SeveralReleasesInOneEntry_OneGrantPerRelease(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
@@ -122,18 +122,18 @@ func TestHandOver_SeveralReleasesInOneEntry_OneGrantPerRelease(t *testing.T) {
 			}
 			token := waiters[i].wantGranted(t).Token
 			if token <= last {
-				t.Fatalf("waiter %d has token %d, and a waiter ahead of it has %d", i, token, last)
+				t.Fatalf("waiter %d has token %d, want more than %d, the token of the waiter ahead of it", i, token, last)
 			}
 			last = token
 		}
 		if n := w.tape.entries() - before; n != 2 || !waiters[3].isWaiting() {
-			t.Fatalf("got %d entries, want the one in flight and one with all releases and grants", n)
+			t.Fatalf("got %d entries, and the last waiter is waiting: %t; want 2 (the entry in flight, and one with all releases and grants), true", n, waiters[3].isWaiting())
 		}
 	})
 }
 
-// A release that does nothing, because its permit is cooling by then, hands nothing over. Otherwise the first waiter
-// would be refused for lack of space, and a lighter one behind it granted.
+// A release of a permit that is already cooling frees nothing, so nothing is handed over. Otherwise the first waiter's
+// grant would be refused for lack of space, and a lighter waiter behind it would be granted.
 func TestHandOver_PermitEndsAheadOfItsRelease_NobodyOvertakes(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
@@ -149,16 +149,16 @@ func TestHandOver_PermitEndsAheadOfItsRelease_NobodyOvertakes(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !b.isWaiting() || !c.isWaiting() {
-			t.Fatalf("b waits: %v, c waits: %v; want both to wait, because the slots of a are cooling", b.isWaiting(), c.isWaiting())
+			t.Fatalf("b is waiting: %t, c is waiting: %t; want both waiting while the slots of a are cooling", b.isWaiting(), c.isWaiting())
 		}
 		b.leave(t)
 		c.wantGranted(t)
 	})
 }
 
-// A grant that was decided before anybody waited may come ahead of a release in its entry, and take some of the freed
-// permits. If those were not subtracted, the first waiter would be refused for lack of space, and a lighter one behind
-// it granted.
+// A grant that was decided while the queue was empty may precede a release in the same entry, and take some of the
+// permits that it frees. If those were not subtracted, the first waiter's grant would be refused for lack of space, and
+// a lighter waiter behind it would be granted.
 func TestHandOver_GrantAheadOfARelease_NobodyOvertakes(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 5 })
@@ -179,20 +179,20 @@ func TestHandOver_GrantAheadOfARelease_NobodyOvertakes(t *testing.T) {
 			t.Fatalf("TryAcquire() = %+v, want granted", got)
 		}
 		if !b.isWaiting() || !c.isWaiting() {
-			t.Fatalf("b waits: %v, c waits: %v; want both to wait, because b is first and needs more than is free", b.isWaiting(), c.isWaiting())
+			t.Fatalf("b is waiting: %t, c is waiting: %t; want both waiting, because b is first and does not fit", b.isWaiting(), c.isWaiting())
 		}
 	})
 }
 
-// startEntry puts an entry in flight, so that the following commands share the next entry, until releaseHeld.
+// startEntry puts an entry in flight until releaseHeld, so that the commands that follow share the next entry.
 func (w *world) startEntry() {
 	w.tape.hold()
 	w.batcher.Go(fsm.Extend{Token: 1 << 60, Duration: time.Minute, Term: 1}, func(batcher.Outcome) {})
 	synctest.Wait()
 }
 
-// A release of many permits takes one entry, however many callers wait for them. Waiters that do not fit into the entry
-// are served after it, in order.
+// The release of a heavy permit takes one entry, however many callers are waiting. Waiters that do not fit into the
+// entry are served afterwards, in order.
 func TestHandOver_ToMoreThanAnEntryHolds_ReleaseIsNotHeldUp(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const waiters = maxHandover + 44
@@ -211,7 +211,7 @@ func TestHandOver_ToMoreThanAnEntryHolds_ReleaseIsNotHeldUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, release := cmds[0].(fsm.Release); !release || len(cmds) != 1+maxHandover || w.batcher.Waiting() > 0 {
-			t.Fatalf("%d commands are in the entry, and %d wait for the next one, want a full entry and none waiting", len(cmds), w.batcher.Waiting())
+			t.Fatalf("%d commands are in the entry and %d are waiting for the next one, want a full entry and none waiting", len(cmds), w.batcher.Waiting())
 		}
 		w.tape.releaseHeld()
 		if err := <-ended; err != nil {
@@ -221,9 +221,9 @@ func TestHandOver_ToMoreThanAnEntryHolds_ReleaseIsNotHeldUp(t *testing.T) {
 		for i, waiter := range all {
 			token := waiter.wantGranted(t).Token
 			if token <= last {
-				t.Fatalf("waiter %d has token %d, and a waiter ahead of it has %d", i, token, last)
+				t.Fatalf("waiter %d has token %d, want more than %d, the token of the waiter ahead of it", i, token, last)
 			}
-			if i < maxHandover { // the rest are all granted at the same time
+			if i < maxHandover { // the rest are granted together
 				last = token
 			}
 		}
@@ -238,16 +238,16 @@ func wantOnlyRelease(t *testing.T, w *world) {
 	}
 }
 
-// These cases are left to the dispatcher, which looks again after the release has been applied.
+// These cases are left to the dispatcher, which checks the queue again after the release has been applied.
 func TestHandOver_OtherCases_WaiterIsServedByTheDispatcher(t *testing.T) {
-	t.Run("the slot cools", func(t *testing.T) {
+	t.Run("the slot is cooling", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", func(d *semaphore.Definition) { d.MinHold = 30 * time.Second })
 			p := w.mustAcquire(newCall("a", "1"))
 			b := w.startAcquire(newCall("b", "2"))
 			w.release(p.Token)
 			wantOnlyRelease(t, w)
-			if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil { // again, while it cools
+			if _, err := w.Release(context.Background(), fsm.Release{Token: p.Token, Job: semaphore.JobDone}, semaphore.Owner{}); err != nil { // again, while the slot is cooling
 				t.Fatal(err)
 			}
 			wantOnlyRelease(t, w)
@@ -304,7 +304,7 @@ func TestHandOver_OtherCases_WaiterIsServedByTheDispatcher(t *testing.T) {
 	})
 }
 
-// The state has changed by the time the entry is applied: the grant is refused there, and the waiter keeps its place.
+// The state changes before the entry is applied, so the grant is refused and the waiter keeps its place.
 func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 	t.Run("another caller took the slot", func(t *testing.T) {
 		inWorld(t, func(w *world) {
@@ -324,7 +324,7 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 			}
 			z := (<-other).Permit
 			if !b.isWaiting() || !c.isWaiting() {
-				t.Fatalf("b waits: %v, c waits: %v; want both to wait, because z holds one of two", b.isWaiting(), c.isWaiting())
+				t.Fatalf("b is waiting: %t, c is waiting: %t; want both waiting while z holds one of two permits", b.isWaiting(), c.isWaiting())
 			}
 			w.release(z.Token)
 			b.wantGranted(t)
@@ -346,11 +346,11 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 			if p := b.wantGranted(t); p.Duration != time.Hour {
-				t.Fatalf("b was granted %v, want the duration of the edited definition", p.Duration)
+				t.Fatalf("Duration = %v, want 1h, as in the edited definition", p.Duration)
 			}
 		})
 	})
-	t.Run("the edit shuts the waiter out", func(t *testing.T) {
+	t.Run("the edit shuts out the waiter", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", nil)
 			p := w.mustAcquire(newCall("a", "1"))
@@ -365,12 +365,12 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 			if a := b.answered(t); a.Outcome != semaphore.Denied || a.Denial.Decision.Reason != semaphore.AcquirerMismatch {
-				t.Fatalf("Acquire() by b = %+v, want a denial by the edited pattern", a)
+				t.Fatalf("Acquire() by b = %+v, want denied by the edited pattern", a)
 			}
 			c.wantGranted(t)
 		})
 	})
-	t.Run("the identity got a permit", func(t *testing.T) {
+	t.Run("the identity already has a permit", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
 			heavy := newCall("a", "1")
@@ -407,7 +407,7 @@ func TestHandOver_SeveralReleasesAtOnce_EverySlotIsHandedOverOnce(t *testing.T) 
 }
 
 func TestHandOver_WaiterLeavesWhileItsGrantIsInFlight_NextIsGranted(t *testing.T) {
-	for name, requestID := range map[string]string{"with a request id": "2", "without": ""} {
+	for name, requestID := range map[string]string{"with a request id": "2", "without a request id": ""} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.define("job", nil)
@@ -429,8 +429,8 @@ func TestHandOver_WaiterLeavesWhileItsGrantIsInFlight_NextIsGranted(t *testing.T
 	}
 }
 
-// waitBlocked starts a waiter whose connection is stalled: its call is stuck sending its place, and receives no
-// updates.
+// waitBlocked starts a waiter with a stalled connection: its call blocks while it sends its place. unblock lets the
+// call continue, or fail with an error.
 func (w *world) waitBlocked(call *AcquireCall) (tw *testWaiter, unblock func(error)) {
 	tw = &testWaiter{answer: make(chan Answer, 1), err: make(chan error, 1)}
 	stuck := make(chan error, 1)
@@ -452,7 +452,7 @@ func (w *world) waitBlocked(call *AcquireCall) (tw *testWaiter, unblock func(err
 }
 
 func TestHandOver_CallEndsBeforeReceivingGrant_GrantIsReturned(t *testing.T) {
-	for name, requestID := range map[string]string{"with a request id": "2", "without": ""} {
+	for name, requestID := range map[string]string{"with a request id": "2", "without a request id": ""} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.define("job", nil)
@@ -482,7 +482,7 @@ func TestHandOver_SlowCall_IsGranted(t *testing.T) {
 		w.sleep(10 * time.Second)
 		unblock(nil)
 		if a := b.answered(t); a.Outcome != semaphore.Granted || a.Waited > time.Millisecond {
-			t.Fatalf("Acquire() by b = %+v, want granted, with only the time until the grant was handed to Raft", a)
+			t.Fatalf("Acquire() by b = %+v, want granted, with Waited ending when the grant was handed to Raft", a)
 		}
 	})
 }
@@ -496,7 +496,7 @@ func TestHandOver_FirstWaiterNotGranted_NobodyOvertakesIt(t *testing.T) {
 		w.define("job", func(d *semaphore.Definition) { d.AcquirerPattern = "[ac]" }) // b cannot be notified yet
 		w.release(p.Token)
 		if hosts := w.holders(); len(hosts) != 0 {
-			t.Fatalf("holders = %v before the first waiter was decided, want none", hosts)
+			t.Fatalf("holders = %v while the first waiter has no answer, want none", hosts)
 		}
 		unblock(nil)
 		if a := b.answered(t); a.Outcome != semaphore.Denied {
@@ -543,7 +543,7 @@ func TestHandOver_RetryWhileTheGrantIsInFlight_BothCallsAreAnswered(t *testing.T
 	})
 }
 
-// The first call's connection is broken, and its retry has taken its place. The retry gets the grant.
+// The first call is stuck on a stalled connection, and its retry has taken over its place. The retry is granted.
 func TestHandOver_RetryTookPlaceInQueue_IsGranted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -561,7 +561,8 @@ func TestHandOver_RetryTookPlaceInQueue_IsGranted(t *testing.T) {
 	})
 }
 
-// The retry was decided before the grant was proposed, and takes the place before the first call gets the outcome.
+// The retry was decided before the grant was proposed, and takes over the place before the first call receives the
+// outcome.
 func TestHandOver_CallSupersededBeforeReceivingGrant_IsGrantedAndRetryDecidesAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -572,12 +573,12 @@ func TestHandOver_CallSupersededBeforeReceivingGrant_IsGrantedAndRetryDecidesAga
 		unblock(nil)
 		b.wantGranted(t)
 		if !repeat.recheck.Load() || len(repeat.wake) == 0 {
-			t.Fatal("the retry was not woken to decide again: it waits without a place in the queue")
+			t.Fatal("the retry was not woken to decide again, and is waiting without a place in the queue")
 		}
 	})
 }
 
-// joinByHand puts a call into the queue as Acquire does. Nobody reads what is sent to the call.
+// joinByHand adds a call to the queue as Acquire does, but without a goroutine that waits for its turn.
 func (w *world) joinByHand(call *AcquireCall) *queuedCall {
 	me := &queuedCall{call: call, wake: make(chan struct{}, 1)}
 	place := queue.Key{Semaphore: call.Semaphore, Identity: call.Identity, RequestID: call.RequestID}
@@ -588,7 +589,7 @@ func (w *world) joinByHand(call *AcquireCall) *queuedCall {
 	return me
 }
 
-// When a call ends, either it gets the outcome of a grant or nothing is proposed for it.
+// A call that ends either receives the outcome of its grant, or has no grant proposed for it.
 func TestHandOver_CallEnds_ReceivesGrantOrNoneIsProposed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
@@ -618,10 +619,10 @@ func TestHandOver_CallEnds_ReceivesGrantOrNoneIsProposed(t *testing.T) {
 			t.Fatal("withdraw() = false even though no grant for c is in flight")
 		}
 		if grants := w.handOver(current, state, opening{semaphore: "job", freed: 2}, 9); len(grants) != 0 || len(next.wake) != 0 {
-			t.Fatalf("handOver() made %d grants, want none for an ended call and the waiter behind it", len(grants))
+			t.Fatalf("handOver() made %d grants, want none, because the first call has ended and the next must not overtake it", len(grants))
 		}
 		if offers := w.queue.Offer("job", 2, 0); len(offers) != 2 {
-			t.Fatalf("Offer() = %d waiters, want both, because nothing was proposed", len(offers))
+			t.Fatalf("Offer() returned %d waiters, want 2, because no grant was proposed", len(offers))
 		}
 	})
 }
@@ -644,7 +645,7 @@ func TestHandOver_CancelledWhileGrantIsInFlight_GrantIsReturned(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b.isWaiting() {
-			t.Fatal("b is still waiting even though it was cancelled")
+			t.Fatal("b is still waiting after Cancel")
 		}
 		c.wantGranted(t)
 		_, err := w.TryAcquire(context.Background(), newCall("b", "2"))
@@ -669,15 +670,15 @@ func TestHandOver_LeadershipLostWithGrantInFlight_RetryFindsPermit(t *testing.T)
 				wantErr(t, <-released, consensus.ErrUnknownOutcome)
 				unblock(nil)
 				if a, waits := b.err, b.isWaiting(); waits || len(a) == 0 {
-					t.Fatalf("b waits: %v, want an error", waits)
+					t.Fatalf("b is waiting: %t, want an error", waits)
 				}
 				w.promote(2)
-				w.tape.applyHeld(lost) // the entry was in the log after all
+				w.tape.applyHeld(lost) // the entry is committed after all
 				if hosts := w.holders(); len(hosts) != 1 || hosts[0] != "b" {
 					t.Fatalf("holders = %v, want b", hosts)
 				}
 				if a := w.startAcquire(newCall("b", "2")).answered(t); a.Outcome != semaphore.Refreshed || a.Waited != 0 {
-					t.Fatalf("retry = %+v, want a refresh that counts from the retry's send time", a)
+					t.Fatalf("retry = %+v, want refreshed, with Waited = 0", a)
 				}
 			})
 		})

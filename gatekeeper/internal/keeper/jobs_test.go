@@ -69,14 +69,13 @@ func TestAcquire_IdleWorker_BlocksNobody(t *testing.T) {
 			t.Fatal("more than one waiter was granted")
 		}
 		w.release(a.Permit.Token)
-		b := second.wantTask(t, "y") // it came before the caller
+		b := second.wantTask(t, "y") // it joined the queue before the caller
 		w.release(b.Permit.Token)
 		caller.wantGranted(t)
 	})
 }
 
-// A worker asks for each task under a different holder id, so the permit that it already holds is no reason to deny it
-// another one.
+// A worker requests every task under a new holder id, so the permit that it already holds does not block the next one.
 func TestExplain_WorkerWithTasks_ExplainsItsNextTask(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
@@ -86,7 +85,7 @@ func TestExplain_WorkerWithTasks_ExplainsItsNextTask(t *testing.T) {
 		wantReason := func(want semaphore.Reason) {
 			t.Helper()
 			req := slot.Request
-			req.Worker = false // an API caller may not know that the identity is a worker's
+			req.Worker = false // an API caller does not set it
 			steps, d, _, _, err := w.Explain(context.Background(), &req)
 			if err != nil || d.Reason != want || !steps[4].Passed {
 				t.Errorf("Explain() = %v, %+v, %v, want %v", d.Reason, steps, err, want)
@@ -116,7 +115,7 @@ func TestRelease_ByWorker_HandsOverNextTaskInSameEntry(t *testing.T) {
 	})
 }
 
-// Idle workers get the first tasks in the entry that completes the submission. No more workers get one than there are
+// The entry that completes a submission grants its first tasks to idle workers, but to no more workers than there are
 // tasks.
 func TestSubmit_IdleWorkers_GetFirstTasksInCompletingEntry(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
@@ -128,7 +127,7 @@ func TestSubmit_IdleWorkers_GetFirstTasksInCompletingEntry(t *testing.T) {
 		}
 		j := w.submit("j", func(cmd *fsm.SubmitJob) { cmd.Digest = "" }, "x")
 		if !workers[0].isWaiting() {
-			t.Fatal("a worker got a task from an incomplete job")
+			t.Fatal("a worker was given a task of an incomplete job")
 		}
 		before := w.machine.State().Index()
 		r, err := w.SubmitTasks(context.Background(), "j", fsm.SubmitTasks{Job: j.Number, Offset: 1, Digest: strings.Repeat("d", 32)})
@@ -140,12 +139,12 @@ func TestSubmit_IdleWorkers_GetFirstTasksInCompletingEntry(t *testing.T) {
 		w.submit("k", nil, "y", "z")
 		workers[1].wantTask(t, "y")
 		if got := w.machine.State().Index(); got != before+2 || !workers[2].isWaiting() {
-			t.Fatalf("two submissions and two grants took %d entries, want 2; the third worker waits: %v, want true", got-before, workers[2].isWaiting())
+			t.Fatalf("two submissions and two grants took %d entries, want 2; the third worker is waiting: %t, want true", got-before, workers[2].isWaiting())
 		}
 		w.release(p.Token)
 		workers[2].wantTask(t, "z")
-		if w.submit("k", nil, "y", "z"); !workers[3].isWaiting() { // it was submitted before, so it has no new task
-			t.Fatal("a worker got a task from a repeated submission")
+		if w.submit("k", nil, "y", "z"); !workers[3].isWaiting() { // a repeated submission adds no tasks
+			t.Fatal("a worker was given a task of a repeated submission")
 		}
 	})
 }
@@ -168,7 +167,7 @@ func TestAcquire_WorkerIsLost_TaskGoesToAnother(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
 		if j := w.machine.State().Job("j"); j.State != work.Ended || j.Failed != 1 {
-			t.Fatalf("after the last attempt: job = %+v, want it ended with one failed task", j)
+			t.Fatalf("after the last attempt: job = %+v, want ended with one failed task", j)
 		}
 	})
 }
@@ -179,7 +178,7 @@ func TestAcquire_WorkerThatIsNotAdmitted_GetsNoTask(t *testing.T) {
 		w.submit("j", nil, "x")
 		a, err := w.Acquire(context.Background(), workerCall("w1"), func(Place) error { return nil })
 		if err != nil || a.Denial == nil || a.Denial.Decision.Reason != semaphore.GroupMismatch {
-			t.Fatalf("Acquire() = %+v, %v; want a denial for the group", a, err)
+			t.Fatalf("Acquire() = %+v, %v; want denied for its group", a, err)
 		}
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" })
 		w.pause(false, "")
@@ -200,9 +199,9 @@ func TestAcquire_WorkerThatIsCordoned_GetsNoTask(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.submit("j", nil, "x")
-		for what, worker := range map[string]*testWaiter{"waited before the cordon": waiting, "came after the cordon": w.startAcquire(workerCall("w2"))} {
+		for what, worker := range map[string]*testWaiter{"before the cordon": waiting, "after the cordon": w.startAcquire(workerCall("w2"))} {
 			if a := worker.answered(t); a.Denial == nil || a.Denial.Decision.Reason != semaphore.Cordoned {
-				t.Fatalf("the worker that %s: Acquire() = %+v, want denied as cordoned", what, a)
+				t.Fatalf("Acquire() by the worker that called %s = %+v, want denied as cordoned", what, a)
 			}
 		}
 		if j := w.machine.State().Job("j"); j.Fresh != 0 {
@@ -234,8 +233,8 @@ func TestQueueLength_IdleWorkers_DoNotCount(t *testing.T) {
 			t.Helper()
 			d := w.wantDenied(newCall("d", "4"), semaphore.NoFreePermit)
 			if all, workers := w.InQueue("job"); w.QueueLength("job") != wants || w.WaiterCount() != wants || d.QueueLength != denied || all < 2 || workers != 2 {
-				t.Fatalf("%s: QueueLength() = %d, WaiterCount() = %d, denial has %d; %d in the queue, %d of them workers",
-					when, w.QueueLength("job"), w.WaiterCount(), d.QueueLength, all, workers)
+				t.Fatalf("%s: QueueLength() = %d, WaiterCount() = %d, want %d; denial.QueueLength = %d, want %d; InQueue() = %d, %d, want at least 2, 2",
+					when, w.QueueLength("job"), w.WaiterCount(), wants, d.QueueLength, denied, all, workers)
 			}
 		}
 		want("two idle workers", 0, 0)
@@ -243,9 +242,9 @@ func TestQueueLength_IdleWorkers_DoNotCount(t *testing.T) {
 		if len(b.places) != 1 || b.places[0].Place != 1 || b.places[0].QueueLength != 1 {
 			t.Fatalf("places behind idle workers = %+v, want only place 1 of 1", b.places)
 		}
-		want("a caller behind them", 1, 1)
+		want("idle workers and a caller", 1, 1)
 		w.submit("j", nil, "x")
-		want("one of them has a task", 2, 2)
+		want("one task for the workers", 2, 2)
 	})
 }
 
@@ -289,7 +288,7 @@ func TestCancelAndDelete_EarlierSubmission_ChangeNothing(t *testing.T) {
 			}
 		}
 		if s := w.machine.State(); s.Job("j").State != work.Open || s.Revision() != before {
-			t.Error("a call for an earlier submission changed the job that now has its id")
+			t.Error("a call for the earlier submission changed the new job with the same id")
 		}
 	})
 }
@@ -305,7 +304,7 @@ func TestTimers_Jobs_EndInTimeAfterAChangeOfLeader(t *testing.T) {
 		}
 		time.Sleep(59 * time.Second)
 		w.demote()
-		w.promote(2) // both timers restart
+		w.promote(2) // restarts both timers
 		time.Sleep(59 * time.Second)
 		if s := w.machine.State(); s.Job("late").State != work.Open || s.Job("cut") == nil {
 			t.Fatal("the leader change did not restart the timers")
@@ -330,7 +329,7 @@ func TestTimers_Jobs_EndInTimeAfterAChangeOfLeader(t *testing.T) {
 	})
 }
 
-// Once a job is retried, the time since it ended does not count toward its timeout.
+// A retry restarts the job's timeout: the time since the job ended does not count.
 func TestTimers_RetriedJob_GetsItsFullTimeout(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -356,7 +355,7 @@ func TestTimers_RetriedJob_GetsItsFullTimeout(t *testing.T) {
 	})
 }
 
-// A submission can remain incomplete while its submitter reacquires its permit.
+// An incomplete submission is dropped even if its submitter has reacquired its permit.
 func TestTimers_UnfinishedSubmissionOfASubmitterThatIsSuperseded_IsDropped(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -366,7 +365,7 @@ func TestTimers_UnfinishedSubmissionOfASubmitterThatIsSuperseded_IsDropped(t *te
 		w.submit("j", func(c *fsm.SubmitJob) { c.Submitter, c.Digest = p.Token, "" }, "x")
 		again := w.reacquired(newCallFor("mine", "submitter", "2"), p.Token)
 		if j := w.machine.State().Job("j"); j.Submitter != again.Token {
-			t.Fatalf("job = %+v, want the new token as its submitter", j)
+			t.Fatalf("job = %+v, want Submitter = %d", j, again.Token)
 		}
 		for range 4 { // keep its permit alive
 			time.Sleep(20 * time.Second)
@@ -386,7 +385,7 @@ func TestTimers_Retention_IsCountedFromTheEndOfTheJob(t *testing.T) {
 		w.release(w.startAcquire(workerCall("w1")).wantTask(t, "x").Permit.Token)
 		time.Sleep(59 * time.Minute)
 		w.demote()
-		w.promote(2) // the retention continues
+		w.promote(2) // the retention does not restart
 		synctest.Wait()
 		if w.machine.State().Job("j") == nil {
 			t.Fatal("the job was removed too early")
@@ -431,7 +430,7 @@ func TestTimers_JobCancelledByACommandWithoutATime_IsKept(t *testing.T) {
 		time.Sleep(59 * time.Minute)
 		synctest.Wait()
 		if j := w.machine.State().Job("j"); j == nil || j.State != work.Cancelled {
-			t.Fatalf("job = %+v, want it kept as cancelled", j)
+			t.Fatalf("job = %+v, want it cancelled and kept", j)
 		}
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
@@ -475,7 +474,7 @@ func TestAcquire_BehindAWorkerWhoseTaskIsGone_IsGranted(t *testing.T) {
 			_, err := w.CancelJob(context.Background(), "j", 0, "ann", "wrong input")
 			return err
 		},
-		"its lost worker has finished it": func(w *world, lost uint64) error {
+		"finished by the lost worker": func(w *world, lost uint64) error {
 			_, err := w.Release(context.Background(), fsm.Release{Token: lost, Result: []byte("late")}, semaphore.Owner{})
 			return err
 		},
@@ -530,7 +529,7 @@ func TestChangeTasks_ManyTasks_IsSplit(t *testing.T) {
 			{2, []uint32{5, 1}, [][]uint32{{5, 1}}}, {1, []uint32{5, 1}, [][]uint32{{5}, {1}}},
 		} {
 			if diff := cmp.Diff(tc.want, parts(s, s.Job("j"), tc.indexes, tc.limit)); diff != "" {
-				t.Errorf("parts(%v, %d) (-want +got):\n%s", tc.indexes, tc.limit, diff)
+				t.Errorf("parts(%v, %d) mismatch (-want +got):\n%s", tc.indexes, tc.limit, diff)
 			}
 		}
 		r, err := w.ChangeTasks(context.Background(), "j", fsm.ChangeTasks{})
@@ -541,7 +540,8 @@ func TestChangeTasks_ManyTasks_IsSplit(t *testing.T) {
 }
 
 // A waiter that is woken just as leadership ends may find that it has lost its place. A call that is never retried must
-// not be told to retry. Which event a waiter sees first is a matter of chance, so the test uses many waiters.
+// then fail, and not be asked to retry. Which of the two events a waiter sees first is random, so the test uses many
+// waiters.
 func TestAcquire_UntilAnswered_EndOfLeadershipIsAnError(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -567,7 +567,7 @@ func TestAcquire_UntilAnswered_EndOfLeadershipIsAnError(t *testing.T) {
 			w.promote(w.term + 1)
 		}
 		if others > 0 {
-			t.Errorf("%d of %d calls got an unexpected answer", others, rounds*workers)
+			t.Errorf("%d of %d calls did not return NotLeaderError", others, rounds*workers)
 		}
 	})
 }

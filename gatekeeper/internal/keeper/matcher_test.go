@@ -12,8 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// cordonUnchecked sets a cordon without checking its patterns, as a leader running a later version might have: the
-// state machine accepts any pattern.
+// cordonUnchecked sets a cordon without checking its patterns, as a leader running a newer version might. The state
+// machine accepts any pattern.
 func (w *world) cordonUnchecked(c fsm.SetCordon) {
 	w.t.Helper()
 	if o := w.batcher.Do(context.Background(), c); o.Err != nil {
@@ -44,7 +44,7 @@ func TestCordon_PatternThisServerCannotCompile_CatchesEverybody(t *testing.T) {
 				}
 				effects, _ := preview.Effects(w.machine.State(), w.Keeper, preview.Change{Pause: &fsm.Pause{Names: []string{"job"}, Stop: true}})
 				if len(effects[0].Stopped) != 0 {
-					t.Errorf("Effects() names %+v, want nobody, because the holder must already stop", effects[0].Stopped)
+					t.Errorf("Effects() stops %+v, want nobody, because the holder is already stopping", effects[0].Stopped)
 				}
 				if _, err := w.Uncordon(context.Background(), fsm.Uncordon{ID: "newer"}); err != nil {
 					t.Fatal(err)
@@ -70,11 +70,11 @@ func TestCordon_Denial_NamesCordonAuthorAndEnd(t *testing.T) {
 		want := `Cordon "rack 7" applies to it until ` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + ": new disks, by alice@ops."
 		d := w.wantDenied(newCall("a", "1"), semaphore.Cordoned)
 		if !strings.HasSuffix(d.Message, " is cordoned. "+want) {
-			t.Errorf("denial = %q, want it to name the cordon, its author and its end", d.Message)
+			t.Errorf("denial = %q, want the cordon, its author and its end", d.Message)
 		}
 		steps, _, summary, _, err := w.Explain(context.Background(), &newCall("a", "1").Request)
 		if err != nil || summary != d.Message || steps[len(steps)-1].Text != d.Message {
-			t.Errorf("Explain() = %q, %+v, %v, want the text of the denial", summary, steps, err)
+			t.Errorf("Explain() = %q, %+v, %v, want the message of the denial", summary, steps, err)
 		}
 	})
 }

@@ -42,7 +42,7 @@ func TestMissed_CountsCallsDenialsWaitersAndProgress(t *testing.T) {
 		p := w.mustAcquire(newCall("a", "2"))
 		w.sleep(2 * time.Second)
 		w.wantMissed(fsm.NothingMissed)
-		for range 62 * 3 { // a job whose last progress was an hour ago when it first reports
+		for range 62 * 3 { // the job reports that it has made no progress since its grant
 			w.sleep(20 * time.Second)
 			r, err := w.Refresh(context.Background(), time.Now(), semaphore.Owner{}, []TokenRefresh{{Token: p.Token, Reports: true, SinceProgress: time.Since(p.GrantedAt())}})
 			if err != nil || r[0].Status != StatusRefreshed {

@@ -15,8 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// A request id identifies one acquisition. A call that asks for something else under the same id must not get its
-// permit.
+// A request id identifies one acquisition. A call that reuses the id with another weight must not receive its permit.
 func TestTryAcquire_RepeatForAnotherWeightWhileTheGrantIsInFlight_DoesNotGetThatGrant(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
@@ -28,17 +27,17 @@ func TestTryAcquire_RepeatForAnotherWeightWhileTheGrantIsInFlight_DoesNotGetThat
 			go func() { answers <- w.tryAcquire(call) }()
 			synctest.Wait()
 		}
-		// The first entry is in flight with only the light grant.
+		// The entry in flight contains only the light grant.
 		w.tape.releaseHeld()
 		first, second := <-answers, <-answers
 		if first.Outcome == semaphore.Denied {
 			first, second = second, first
 		}
 		if first.Outcome != semaphore.Granted || first.Permit.Weight != 1 {
-			t.Fatalf("first call = %+v, want it granted with weight 1", first)
+			t.Fatalf("first call = %+v, want granted with weight 1", first)
 		}
 		if second.Outcome != semaphore.Denied || second.Denial.Decision.Reason != semaphore.AlreadyHeld {
-			t.Fatalf("call for weight 2 = %+v, want a denial because the identity already holds a permit", second)
+			t.Fatalf("call for weight 2 = %+v, want denied because the identity already holds a permit", second)
 		}
 	})
 }
@@ -69,13 +68,12 @@ func TestTryAcquire_RepeatWithoutTheExpectedRevisionWhileTheGrantIsInFlight_IsDe
 			}
 		}
 		if refused != 1 {
-			t.Fatalf("%d calls were refused for their expected revision, want 1", refused)
+			t.Fatalf("%d calls failed with ErrRevisionChanged, want 1", refused)
 		}
 	})
 }
 
-// cancelingProposer ends a context before the outcome of a grant is delivered, and makes the outcome known before any
-// call waits for it.
+// cancelingProposer cancels a context before it proposes a grant, and returns only once the outcome is known.
 type cancelingProposer struct {
 	Proposer
 	end func()
@@ -109,18 +107,18 @@ func TestAbandon_CallEndsTogetherWithTheOutcome_CountsAsNeverAnswered(t *testing
 			call.RequestID = time.Now().String()
 			call.Identity.HolderID = call.RequestID
 			if _, err := w.TryAcquire(ctx, call); !errors.Is(err, context.Canceled) {
-				t.Fatalf("call with an ended context: got %v, want context.Canceled", err)
+				t.Fatalf("TryAcquire() with a cancelled context: got %v, want context.Canceled", err)
 			}
 			w.sleep(time.Millisecond)
 		}
 		if n := w.machine.State().PermitCount(); n != 0 {
-			t.Fatalf("%d permits remain that no caller received", n)
+			t.Fatalf("PermitCount() = %d, want 0, because no caller received a permit", n)
 		}
 	})
 }
 
-// A process that shares its identity with a waiting call finds the permit that the call was granted, and is answered
-// with it. That permit must survive the end of the waiting call.
+// A process that shares its identity with a waiting call may be given the call's permit first. The permit must then
+// survive the end of the waiting call.
 func TestGiveUp_AnotherCallGotTheGrant_PermitStays(t *testing.T) {
 	for name, answered := range map[string]bool{"answered": true, "not answered": false} {
 		t.Run(name, func(t *testing.T) {
@@ -144,7 +142,7 @@ func TestGiveUp_AnotherCallGotTheGrant_PermitStays(t *testing.T) {
 				}
 				synctest.Wait()
 				if w.isLive(granted.Token) != answered {
-					t.Errorf("the permit is live: %v, and a call was answered with it: %v; want both or neither", !answered, answered)
+					t.Errorf("the permit is live: %t, want %t", !answered, answered)
 				}
 			})
 		})

@@ -31,7 +31,7 @@ func TestAcquire_RepeatGrantedAtOnce_LeavesNoPlaceBehind(t *testing.T) {
 	})
 }
 
-// The first call of an acquisition is granted, or ends, just as its retry takes its place.
+// The first call of an acquisition is granted just as its retry takes over its place.
 func TestAcquire_EarlierCallGranted_RetryInTheQueueIsAnswered(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -40,7 +40,7 @@ func TestAcquire_EarlierCallGranted_RetryInTheQueueIsAnswered(t *testing.T) {
 		w.tape.hold()
 		w.startRelease(p.Token) // the same entry grants the first call
 
-		// The retry was decided before the grant was proposed, and joins only now.
+		// The retry was decided before the grant was proposed, but joins the queue only now.
 		call := newCall("b", "2")
 		place := queue.Key{Semaphore: call.Semaphore, Identity: call.Identity, RequestID: call.RequestID}
 		second := &queuedCall{wake: make(chan struct{}, 1)}
@@ -50,16 +50,15 @@ func TestAcquire_EarlierCallGranted_RetryInTheQueueIsAnswered(t *testing.T) {
 		select {
 		case <-second.wake:
 		default:
-			t.Fatal("the retry was not woken: it waits without a place in the queue")
+			t.Fatal("the retry was not woken, and is waiting without a place in the queue")
 		}
 		if !second.recheck.Load() {
-			t.Fatal("the retry was not told to decide again")
+			t.Fatal("the retry was woken without recheck set")
 		}
 	})
 }
 
-// staleMachine returns old states before the current one, as if time had passed between the decision and joining the
-// queue.
+// staleMachine returns the old states first, as if the state changed between the decision and joining the queue.
 type staleMachine struct {
 	Machine
 	old []*fsm.State
@@ -82,7 +81,7 @@ func TestAcquire_EarlierCallGrantedBeforeTheRepeatJoins_RepeatIsAnswered(t *test
 		old := w.machine.State()
 		w.release(p.Token)
 		granted := b.wantGranted(t)
-		w.cfg.Machine = &staleMachine{Machine: w.cfg.Machine, old: []*fsm.State{old, old}} // one for Keeper.asked and one for the decision
+		w.cfg.Machine = &staleMachine{Machine: w.cfg.Machine, old: []*fsm.State{old, old}}
 		repeat := w.startAcquire(newCall("b", "2"))
 		if a := repeat.answered(t); a.Outcome != semaphore.Refreshed || a.Permit.Token != granted.Token {
 			t.Fatalf("retry = %+v, want a refresh of its permit", a)
@@ -156,7 +155,7 @@ func TestPromote_AfterClose_DoesNothing(t *testing.T) {
 		l := w.Listen()
 		defer l.Close()
 		select {
-		case <-l.Notices(): // it has ended
+		case <-l.Notices(): // closed
 		default:
 			t.Error("Listen() opened a stream after Close")
 		}
@@ -167,7 +166,7 @@ func TestPromote_AfterClose_DoesNothing(t *testing.T) {
 	})
 }
 
-// A call from an earlier term that ends late must not take away the place that its retry has in the current term.
+// A call from an earlier term that ends late must not remove the place of its retry in the current term.
 func TestAcquire_CallFromEarlierTermEndsLate_RetryKeepsItsPlace(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)

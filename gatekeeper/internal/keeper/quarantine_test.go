@@ -30,7 +30,7 @@ func recoveredMachine(t *testing.T) func() *fsm.Machine {
 		}
 		results, err := old.Apply(1, 1, entry)
 		if err != nil || old.State().PermitCount() != 1 {
-			t.Fatalf("nothing was granted: %+v, %v", results, err)
+			t.Fatalf("grant in the old cluster: %+v, %v", results, err)
 		}
 		state, err := old.State().Recovered(fsm.Recovery{ClusterID: "new", At: time.Now(), Author: "ann"})
 		if err != nil {
@@ -73,7 +73,7 @@ func TestAcquire_AfterRecovery_GrantsNothingUntilEarlierPermitsHaveEnded(t *test
 		refused()
 		w.sleep(time.Second)
 		if left, recovering := w.Recovering(); recovering {
-			t.Errorf("Recovering() reports %v after the full time", left)
+			t.Errorf("Recovering() = %v, true after the full wait, want false", left)
 		}
 		before := w.machine.State().LastToken()
 		if p := w.mustAcquire(newCall("b", "rb")); p.Token <= before {
@@ -82,7 +82,7 @@ func TestAcquire_AfterRecovery_GrantsNothingUntilEarlierPermitsHaveEnded(t *test
 	})
 }
 
-// A waiter is not denied. Its first call after the full wait gets the permit.
+// A waiting call fails with ErrRecovering. Its retry after the full wait is granted.
 func TestAcquire_WaitingAfterRecovery_MustBeRetried(t *testing.T) {
 	inWorldWith(t, recoveredMachine(t), func(w *world) {
 		_, err := w.Acquire(context.Background(), newCall("b", "rb"), func(Place) error { return nil })

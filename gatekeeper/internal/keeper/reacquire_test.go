@@ -32,7 +32,7 @@ func (w *world) cancel(host, requestID string) fsm.CancelResult {
 	return r
 }
 
-// wantFreeAfter checks that no caller gets the slot until d has passed, and that a caller gets it soon afterwards.
+// wantFreeAfter checks that the slot is still taken after d, and free soon afterwards.
 func (w *world) wantFreeAfter(d time.Duration) {
 	w.t.Helper()
 	w.sleep(d)
@@ -52,7 +52,7 @@ func TestReacquire_AnotherRequest_SupersedesTheToken(t *testing.T) {
 				w.sleep(10 * time.Second)
 				second := w.reacquired(newCall("a", requestID), first.Token)
 				if second.GrantedNanos != first.GrantedNanos || second.GrantedRevision != first.GrantedRevision {
-					t.Errorf("permit = %+v, want the time and the revision of the grant %+v", second, first)
+					t.Errorf("permit = %+v, want the grant time and revision of %+v", second, first)
 				}
 				if n := w.notice(l); n.Status != StatusLost || n.SupersededBy != second.Token {
 					t.Errorf("notice to the old holder = %+v, want lost and superseded", n)
@@ -61,7 +61,7 @@ func TestReacquire_AnotherRequest_SupersedesTheToken(t *testing.T) {
 					t.Errorf("refresh of the old token = %+v, want superseded", r)
 				}
 				w.wantStatus(second.Token, StatusRefreshed)
-				// Late calls from the old holder change nothing, and their answers say so.
+				// Late calls from the old holder change nothing, and report that its token was superseded.
 				r, err := w.Release(context.Background(), fsm.Release{Token: first.Token, Job: semaphore.JobDone}, semaphore.Owner{})
 				if err != nil || r.Released || r.Ended == nil || r.Ended.Outcome != semaphore.EndSuperseded {
 					t.Errorf("Release() of the old token = %+v, %v, want superseded", r, err)
@@ -79,8 +79,8 @@ func TestReacquire_AnotherRequest_SupersedesTheToken(t *testing.T) {
 	}
 }
 
-// The holder of the old token may not know yet that it is lost. However the new token ends, the slot cools until the
-// old one's deadline.
+// The process that holds the old token may still rely on it. However the new token ends, the slot cools until the old
+// token's deadline.
 func TestReacquire_NewTokenEnds_CoolsUntilOldDeadline(t *testing.T) {
 	for name, end := range map[string]func(w *world, p *semaphore.Permit){
 		"release": func(w *world, p *semaphore.Permit) { w.release(p.Token) },
@@ -127,7 +127,7 @@ func TestReacquire_ReplacesToken_ReleaseFreesImmediately(t *testing.T) {
 		w.release(second.Token)
 		w.mustAcquire(newCall("b", "1"))
 	})
-	inUpgradedWorld(t, func(w *world) { // a client vouches only for the token that it names
+	inUpgradedWorld(t, func(w *world) { // ReplacesToken applies only to the token it names
 		w.define("job", nil)
 		first := w.mustAcquire(newCall("a", "1"))
 		second := w.reacquired(newCall("a", "2"), first.Token)
@@ -168,7 +168,7 @@ func TestReacquire_WithAFiring_IsDenied(t *testing.T) {
 		p := w.mustAcquire(first)
 		d := w.wantDenied(again, semaphore.FiringClaimed)
 		if d.Decision.Claim == nil || d.Decision.Claim.Winner != p.Identity || d.RetryAfter <= 0 {
-			t.Errorf("denial = %+v, want the claim of the permit that it holds", d)
+			t.Errorf("denial = %+v, want the claim of its own permit", d)
 		}
 	})
 }
@@ -195,7 +195,7 @@ func TestCancel_OfAGrant_KeepsMinHold(t *testing.T) {
 		w.mustAcquire(newCall("a", "1"))
 		w.sleep(10 * time.Second)
 		if r := w.cancel("a", "1"); r.ReturnedPermit == nil {
-			t.Fatalf("Cancel() = %+v, want the grant given back", r)
+			t.Fatalf("Cancel() = %+v, want ReturnedPermit", r)
 		}
 		w.wantFreeAfter(20 * time.Second)
 	})
@@ -221,8 +221,8 @@ func TestByToken_AnotherIdentity_IsRefused(t *testing.T) {
 	})
 }
 
-// inWorldWithHook is inWorld with a hook: the test can pass beforeEvent a function that runs once, after the next grant
-// has been published and before its event is delivered. The function runs in the first subscriber.
+// inWorldWithHook is like inUpgradedWorld, but with a hook: a function passed to beforeEvent runs once, after the next
+// grant is published and before its event is delivered. It runs in the first subscriber.
 func inWorldWithHook(t *testing.T, test func(w *world, beforeEvent func(func()))) {
 	t.Helper()
 	var hook func()
@@ -255,7 +255,7 @@ func TestRefresh_BetweenTheGrantAndItsEvent_IsNotForgotten(t *testing.T) {
 			failed <- err
 		}()
 		synctest.Wait()
-		cancel() // its caller disconnects before the entry is committed
+		cancel() // the caller disconnects before the entry is committed
 		<-failed
 		var token uint64
 		beforeEvent(func() {
@@ -265,7 +265,7 @@ func TestRefresh_BetweenTheGrantAndItsEvent_IsNotForgotten(t *testing.T) {
 		w.tape.releaseHeld()
 		w.sleep(59 * time.Second)
 		if !w.isLive(token) {
-			t.Error("the permit ended even though a caller had received it")
+			t.Error("the permit ended even though it had been refreshed")
 		}
 	})
 }
@@ -298,7 +298,7 @@ func TestNotices_ClientDoesNotRead_AreBounded(t *testing.T) {
 			n += len(batch)
 		}
 		if n > maxNotices+1 {
-			t.Errorf("%d notices were kept, want at most %d and the end of the stream", n, maxNotices)
+			t.Errorf("got %d notices, want at most %d and the end of the stream", n, maxNotices)
 		}
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// The log may be slow. A refresh needs the log only to lengthen the duration, and must not be held up by it.
+// A refresh writes to the log only to lengthen the duration, and must not wait for a slow log.
 func TestRefresh_LongerDurationIsSlowToCommit_IsAnsweredInTimeWithOldOne(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Duration = 10 * time.Second })

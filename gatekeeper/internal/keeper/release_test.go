@@ -9,16 +9,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// A job that was stopped has not done its work. Its definition determines whether its firing runs again.
+// A job that was cut short has not done its work. The definition determines whether its firing runs again.
 func TestRelease_JobWasCutShort_FiringFollowsItsDefinition(t *testing.T) {
 	for name, tc := range map[string]struct {
 		raised bool
 		onLoss semaphore.FiringOnLoss
 		claim  semaphore.ClaimState
 	}{
-		"spent":                                  {true, semaphore.FiringSpent, semaphore.ClaimCutShort},
-		"free":                                   {true, semaphore.FiringFree, semaphore.ClaimOpen},
-		"a member may have an old feature level": {false, semaphore.FiringFree, semaphore.ClaimDone},
+		"spent":             {true, semaphore.FiringSpent, semaphore.ClaimCutShort},
+		"free":              {true, semaphore.FiringFree, semaphore.ClaimOpen},
+		"old feature level": {false, semaphore.FiringFree, semaphore.ClaimDone},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {

@@ -50,7 +50,7 @@ func TestHousekeep_Requests_AreForgottenAfterTheirLifetime(t *testing.T) {
 	})
 }
 
-// A new leader does not know the age of the revisions it inherits.
+// A new leader cannot tell the age of the revisions it inherits, so their lifetime restarts.
 func TestHousekeep_NewLeader_CountsTheLifetimeFromItsPromotion(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -62,11 +62,11 @@ func TestHousekeep_NewLeader_CountsTheLifetimeFromItsPromotion(t *testing.T) {
 		w.promote(w.term + 1)
 		w.sleep(9 * time.Minute)
 		if !w.remembered("1") {
-			t.Error("the request was forgotten before the new leader could know its age")
+			t.Error("the new leader forgot the request before its lifetime had elapsed")
 		}
 		w.sleep(3 * time.Minute)
 		if w.remembered("1") {
-			t.Error("the request was remembered too long")
+			t.Error("the request is still remembered")
 		}
 	})
 }
@@ -82,7 +82,7 @@ func TestHousekeep_ManyRequests_AreForgottenInSmallSteps(t *testing.T) {
 		}
 		w.sleep(12 * time.Minute)
 		if n, _, _, _ := w.machine.State().RequestMemory(); n != 0 {
-			t.Errorf("%d requests of undefined names are remembered, want none", n)
+			t.Errorf("%d requests for undefined semaphores are still remembered, want none", n)
 		}
 	})
 }
@@ -113,8 +113,7 @@ func TestTryAcquire_ForgottenRequest_IsTooOld(t *testing.T) {
 	})
 }
 
-// While a member may not support request revisions, none is written to the log, and no request is refused because of
-// one.
+// While a member may not support request revisions, they are neither written to the log nor checked.
 func TestTryAcquire_BelowFeatureLevel3_RequestRevisionIsOmitted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -127,8 +126,8 @@ func TestTryAcquire_BelowFeatureLevel3_RequestRevisionIsOmitted(t *testing.T) {
 	})
 }
 
-// A waiting call is known not to have been granted. It does not become too old, however long it waits, and its answer
-// carries the revision up to which that is known.
+// A waiting call never becomes too old, because it is known not to have been granted yet. Its answer carries the
+// revision up to which that is known.
 func TestAcquire_WaitOutlastsTheRequestMemory_IsGranted(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
@@ -142,7 +141,7 @@ func TestAcquire_WaitOutlastsTheRequestMemory_IsGranted(t *testing.T) {
 		startRevision := w.machine.State().Revision()
 		revision := startRevision
 		for range 30 {
-			// Requests that are cancelled in the meantime are remembered, and forgotten after a while.
+			// Cancelled requests are remembered for a while.
 			if _, err := w.Cancel(context.Background(), "job", newCall("other", "").Identity, fmt.Sprint("c", w.machine.State().Revision())); err != nil {
 				t.Fatal(err)
 			}
@@ -154,7 +153,7 @@ func TestAcquire_WaitOutlastsTheRequestMemory_IsGranted(t *testing.T) {
 			revision = a.RepeatRevision
 		}
 		if w.machine.State().TooOld("job", startRevision) == nil {
-			t.Fatal("no request was forgotten in the meantime")
+			t.Fatal("no request was forgotten during the wait")
 		}
 		w.release(held.Token)
 		if a, err := w.Acquire(context.Background(), call(revision), func(Place) error { return nil }); err != nil || a.Outcome != semaphore.Granted {

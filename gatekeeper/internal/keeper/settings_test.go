@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// Two operators each change a setting. The first call is cancelled while its command is in flight.
+// Two operators change different settings. The first call is cancelled while its command is in flight.
 func TestConfigure_CallCancelledInFlight_NextCallDoesNotOverwriteIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.tape.hold()

@@ -7,14 +7,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Without a holder id, two processes on the same host share a permit. The duration stated by one says nothing about the
-// other. The next leader knows only the replicated duration, so it is kept until the other process no longer relies on
-// it.
+// Without a holder id, two processes on the same host share a permit, and the duration stated by one does not apply to
+// the other. The next leader has only the replicated duration, so the longer one remains replicated until the other
+// process no longer relies on it.
 func TestRefresh_ShorterDuration_IsNotReplicatedWhileAnotherProcessReliesOnLonger(t *testing.T) {
 	for name, otherProcess := range map[string]func(w *world, token uint64){
 		"through a replay": func(w *world, token uint64) {
 			if a := w.tryAcquire(newCall("a", "2")); a.Outcome != semaphore.Refreshed || a.Permit.Duration != time.Minute {
-				t.Fatalf("TryAcquire() by the other process = %+v", a)
+				t.Fatalf("TryAcquire() by the other process = %+v, want refreshed for 1m", a)
 			}
 		},
 		"on a stream": func(w *world, token uint64) {
@@ -22,7 +22,7 @@ func TestRefresh_ShorterDuration_IsNotReplicatedWhileAnotherProcessReliesOnLonge
 			defer l.Close()
 			r, err := refreshOn(l.Receive(), []TokenRefresh{{Token: token, Duration: time.Minute}})
 			if err != nil || r[0].Status != StatusRefreshed || r[0].Duration != time.Minute {
-				t.Fatalf("refresh by the other process = %+v, %v", r, err)
+				t.Fatalf("refresh by the other process = %+v, %v, want refreshed for 1m", r, err)
 			}
 		},
 		"under the previous leader": func(w *world, token uint64) {
@@ -51,7 +51,7 @@ func TestRefresh_ShorterDuration_IsNotReplicatedWhileAnotherProcessReliesOnLonge
 				w.promote(w.term + 1)
 				w.sleep(time.Until(reliedUntil))
 				if !w.isLive(p.Token) {
-					t.Fatal("the permit ended while a process could still rely on it")
+					t.Fatal("the permit ended while the other process could still rely on it")
 				}
 			})
 		})

@@ -31,7 +31,7 @@ func TestSightings_NewCallersGrantedOrDenied_AreRecordedWithinASecond(t *testing
 		}
 		w.wantSeen("dr", "c", true)
 		if n := w.machine.State().SightingCount(); n != 4 {
-			t.Fatalf("%d callers are known, want 4", n)
+			t.Fatalf("SightingCount() = %d, want 4", n)
 		}
 	})
 }
@@ -53,7 +53,7 @@ func TestSightings_KnownCaller_IsNotRewrittenUntilTTL(t *testing.T) {
 		w.tryAcquire(newCall("a", ""))
 		w.sleep(sightingInterval)
 		if n := w.tape.entries() - before; n != 1 {
-			t.Fatalf("%d entries renewed the sighting, want 1", n)
+			t.Fatalf("renewing the sighting wrote %d entries, want 1", n)
 		}
 		if s, _ := w.machine.State().Sighting("prod", "a"); time.Since(s.At) > 2*time.Minute {
 			t.Fatalf("the caller was last seen %v ago, want at most 2m", time.Since(s.At))
@@ -83,7 +83,7 @@ func TestSightings_AfterFailover_KnownSightingsAreNotRewritten(t *testing.T) {
 		w.tryAcquire(newCall("a", ""))
 		w.sleep(2 * sightingInterval)
 		if n := w.tape.entries() - before; n != 0 {
-			t.Fatalf("%d entries for callers already in the state, want none", n)
+			t.Fatalf("a caller already in the state caused %d entries, want none", n)
 		}
 	})
 }
@@ -145,7 +145,7 @@ func TestSightings_ManyCallers_AreBounded(t *testing.T) {
 			}
 		}
 		if len(s.renewed) > maxSeen || len(s.waiting) > maxSightings {
-			t.Fatalf("%d callers cached and %d sightings waiting, which exceeds the limits", len(s.renewed), len(s.waiting))
+			t.Fatalf("got %d cached callers and %d waiting sightings, want at most %d and %d", len(s.renewed), len(s.waiting), maxSeen, maxSightings)
 		}
 		if n := len(s.take()); n == 0 {
 			t.Fatal("no sighting is waiting to be proposed")

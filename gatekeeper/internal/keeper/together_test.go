@@ -59,7 +59,7 @@ func TestTogether_Denials_ShareOneConfirmationAndMatchSingleCalls(t *testing.T) 
 		calls[2].Received = calls[2].Received.Add(-time.Millisecond)
 		r := w.tryTogether(calls...)
 		if len(confirmed) != 1 || !confirmed[0].Equal(calls[0].Received) {
-			t.Errorf("confirmed for %v, want once, for the latest call, %v", confirmed, calls[0].Received)
+			t.Errorf("confirmed for %v, want once, for the latest call at %v", confirmed, calls[0].Received)
 		}
 		if diff := cmp.Diff([]int{1}, r.open); diff != "" || len(r.errs) != 0 || len(r.denied) != 4 {
 			t.Fatalf("TryAcquireTogether() left calls %v open, denied %d, failed with %v; want call 1 open and 4 denied", r.open, len(r.denied), r.errs)
@@ -67,7 +67,7 @@ func TestTogether_Denials_ShareOneConfirmationAndMatchSingleCalls(t *testing.T) 
 		w.lead.set(nil)
 		for i, a := range r.denied {
 			if diff := cmp.Diff(w.tryAcquire(calls[i]), a, cmp.Comparer(func(a, b *semaphore.Permit) bool { return a == b })); diff != "" {
-				t.Errorf("call %d: answer when made alone (-) and together (+):\n%s", i, diff)
+				t.Errorf("call %d: answers differ (-alone +together):\n%s", i, diff)
 			}
 		}
 	})

@@ -20,17 +20,17 @@ func TestHousekeep_FiringsOfDeletedDefinition_AreEventuallyForgotten(t *testing.
 		w.delete("job")
 		w.sleep(time.Hour)
 		if n := w.machine.State().ClaimCount("job"); n != 3 {
-			t.Fatalf("%d firings are remembered an hour after they ran, want 3", n)
+			t.Fatalf("ClaimCount() after an hour = %d, want 3", n)
 		}
 		w.sleep(semaphore.DefaultFiringRetention + trimInterval)
 		if n := w.machine.State().ClaimCount("job"); n != 0 {
-			t.Fatalf("%d firings are remembered, want none", n)
+			t.Fatalf("ClaimCount() after the retention period = %d, want 0", n)
 		}
 	})
 }
 
-// A firing without a due time is remembered up to limits on count and age. Until it is forgotten, a retry does not run
-// it again.
+// A firing without a due time is remembered up to limits on count and age. Until it is forgotten, it does not run
+// again.
 func TestHousekeep_FiringWithoutDueTime_IsKeptForRetentionPeriod(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)

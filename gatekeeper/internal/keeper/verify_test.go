@@ -96,7 +96,8 @@ func TestVerify_OtherSemaphore_IsNotValidAndRevealsNothing(t *testing.T) {
 	})
 }
 
-// A permit whose holder must stop keeps its slot until it ends. Resources with stricter requirements can check Stop.
+// A permit whose holder must stop is valid until it ends, because it still takes its slot. Resources with stricter
+// requirements can check Stop.
 func TestVerify_HolderMustStop_IsValidAndReturnsReason(t *testing.T) {
 	for name, c := range map[string]struct {
 		stop func(*world, *semaphore.Permit)
@@ -125,7 +126,7 @@ func TestVerify_HolderMustStop_IsValidAndReturnsReason(t *testing.T) {
 				c.stop(w, p)
 				v := w.verify("job", p.Token)
 				if !v.Valid || v.Permit.Stop != c.want || !strings.Contains(v.Message, c.text) {
-					t.Fatalf("Verify() = %+v with permit %+v", v, v.Permit)
+					t.Fatalf("Verify() = %+v with permit %+v, want valid, with Stop = %v and a message containing %q", v, v.Permit, c.want, c.text)
 				}
 				if r := w.wantStatus(p.Token, StatusStopping); r.Stop != v.Permit.Stop || r.Message != v.Message {
 					t.Errorf("refresh = %+v, Verify() = %+v, want the same cause and message", r, v)
@@ -188,7 +189,7 @@ func TestVerify_AfterAcknowledgedRelease_IsNotValid(t *testing.T) {
 		}()
 		synctest.Wait()
 		if v := w.verify("job", p.Token); !v.Valid {
-			t.Fatalf("Verify() = %+v, want valid, because the release has not been acknowledged yet", v)
+			t.Fatalf("Verify() = %+v, want valid before the release is acknowledged", v)
 		}
 		w.tape.releaseHeld()
 		if r := <-released; !r.Released {

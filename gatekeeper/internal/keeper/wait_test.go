@@ -195,7 +195,7 @@ func TestAcquire_CallReachesMaxWait_PlaceIsKeptForRetry(t *testing.T) {
 		b = w.startAcquire(newCall("b", "2"))
 		w.release(p.Token)
 		if b.isWaiting() || !c.isWaiting() {
-			t.Fatal("the place was not kept")
+			t.Fatal("b did not keep its place")
 		}
 		c.leave(t)
 	})
@@ -326,7 +326,7 @@ func TestRefresh_LongerDuration_IsCommittedBeforeItIsReturned(t *testing.T) {
 		w.promote(2)
 		w.sleep(9 * time.Minute)
 		if !w.isLive(p.Token) {
-			t.Fatal("the next leader did not know about the longer duration")
+			t.Fatal("the next leader did not use the longer duration")
 		}
 	})
 }
@@ -355,11 +355,11 @@ func TestRefresh_ShorterDuration_TakesEffectOnceHolderStatesIt(t *testing.T) {
 		}
 		frame(10 * time.Second)
 		if replicated() != 10*time.Second {
-			t.Fatal("the duration was not shortened although the holder had stated the shorter one")
+			t.Fatal("the duration was not shortened after the holder stated the shorter one")
 		}
 		w.sleep(20 * time.Second)
 		if !w.isLive(p.Token) {
-			t.Fatal("a deadline moved to an earlier time")
+			t.Fatal("the deadline was moved to an earlier time")
 		}
 	})
 }
@@ -413,7 +413,7 @@ func TestRefresh_Unary_NeverShortensDuration(t *testing.T) {
 			w.sleep(time.Second)
 		}
 		if got := w.machine.State().Permit(p.Token).Duration; got != time.Minute {
-			t.Fatalf("replicated duration = %v, want 1m: unary calls are not ordered, so the durations they state prove nothing", got)
+			t.Fatalf("replicated duration = %v, want 1m, because unary calls are not ordered", got)
 		}
 	})
 }

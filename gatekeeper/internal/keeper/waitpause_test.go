@@ -38,7 +38,7 @@ func TestAcquire_Pause_WaitersKeepTheirPlacesAndAreGrantedInOrder(t *testing.T) 
 			w.pause(stop, "the disks")
 			c := w.startAcquire(newCall("c", "3")) // joins during the pause
 			if !b.isWaiting() || !c.isWaiting() {
-				t.Fatal("the pause ended a wait")
+				t.Fatal("the pause ended a waiting call")
 			}
 			for _, tw := range []*testWaiter{b, c} {
 				if last := tw.places[len(tw.places)-1]; last.Pause == nil || last.Pause.Reason != "the disks" {
@@ -82,7 +82,7 @@ func TestAcquire_PauseOutlastsCall_PlaceIsKept(t *testing.T) {
 		}
 		w.resume()
 		if b.isWaiting() || !c.isWaiting() {
-			t.Fatal("the order was not kept")
+			t.Fatal("the queue order was not kept")
 		}
 		c.leave(t)
 	})
@@ -112,7 +112,7 @@ func TestAcquire_LeaveOnPause_IsDenied(t *testing.T) {
 	})
 }
 
-// If a crontab line starts a run every minute, only one run waits in the queue, however long the pause.
+// If a crontab line starts a run every minute, only one run waits in the queue, however long the pause lasts.
 func TestAcquire_OnePerAcquirer_FurtherCallsAreDenied(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
@@ -173,7 +173,7 @@ func TestAcquire_PausedAndDeniedForAnotherReason_EndsWait(t *testing.T) {
 			w.pause(true, "r")
 			b := w.startAcquire(newCall("b", "2"))
 			if !b.isWaiting() {
-				t.Fatal("the pause ended the wait")
+				t.Fatal("the pause ended the waiting call")
 			}
 			if err := test.do(w); err != nil {
 				t.Fatal(err)
@@ -198,7 +198,7 @@ func TestAcquire_PauseAppliedBeforeGrant_KeepsWaiting(t *testing.T) {
 		w.tape.applyHeld([]*heldEntry{{entry: entry, end: end}}) // the pause is applied first
 		w.tape.releaseHeld()
 		if !b.isWaiting() {
-			t.Fatal("the pause ended the wait")
+			t.Fatal("the pause ended the waiting call")
 		}
 		w.resume()
 		b.wantGranted(t)

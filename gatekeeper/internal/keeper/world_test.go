@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is one leader under a virtual clock. The state machine, batcher, lessor, queue and keeper are real. A tape
+// world is a single leader on a virtual clock. The state machine, batcher, lessor, queue and keeper are real. A tape
 // replaces the replicated log, and the test controls leadership.
 type world struct {
 	*Keeper
@@ -92,7 +92,7 @@ func (w *world) demote() {
 	synctest.Wait()
 }
 
-// define creates or replaces a definition. set modifies the existing definition, or a complete default one.
+// define creates or replaces a definition. set modifies the existing definition, or a default one.
 func (w *world) define(name string, set func(*semaphore.Definition)) {
 	w.t.Helper()
 	if err := w.replace(name, set); err != nil {
@@ -215,7 +215,7 @@ func (w *world) isLive(token uint64) bool {
 	return p != nil && p.State == semaphore.Live
 }
 
-// sleep advances virtual time and waits until everything that is due has happened.
+// sleep advances virtual time and waits until all goroutines are idle.
 func (w *world) sleep(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -225,14 +225,14 @@ func (w *world) sleep(d time.Duration) {
 type tape struct {
 	machine *fsm.Machine
 
-	mu      sync.Mutex // guards all below
+	mu      sync.Mutex // guards the fields below
 	term    uint64
 	index   uint64
 	holding bool
 	held    []*heldEntry
 	refuse  error
 	count   int
-	last    []byte // the last entry applied
+	last    []byte // last applied entry
 }
 
 type heldEntry struct {
@@ -272,7 +272,7 @@ func (t *tape) setTerm(term uint64) {
 	t.term = term
 }
 
-// hold makes the tape hold entries back: they have been handed to Raft, but their outcome is unknown.
+// hold makes the tape hold entries back, as if they had been handed to Raft but not committed yet.
 func (t *tape) hold() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -326,7 +326,7 @@ func (t *tape) entries() int {
 	return t.count
 }
 
-// lastEntry returns the commands of the last entry.
+// lastEntry returns the commands of the last applied entry.
 func (t *tape) lastEntry() []fsm.Command {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -339,7 +339,7 @@ func (t *tape) lastEntry() []fsm.Command {
 
 // leadership always confirms, unless the test sets a different function.
 type leadership struct {
-	mu            sync.Mutex // guards both
+	mu            sync.Mutex // guards the fields below
 	confirm       func(ctx context.Context, term uint64, t time.Time) error
 	confirmations int
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// An edit that does not change max_hold must cost nothing, no matter how many holders the semaphore has.
+// The cost of an edit that does not change max_hold must not depend on the number of holders.
 func BenchmarkApplied_EditSemaphoreWithManyHolders(b *testing.B) {
 	for _, n := range []int{1_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -44,7 +44,7 @@ func TestApplied_MaxHoldEdited_EveryHolderIsNotifiedInTime(t *testing.T) {
 		time.Sleep(9 * time.Second)
 		synctest.Wait()
 		if n := notified.Load(); n != 0 {
-			t.Fatalf("%d holders were notified before max_hold had passed", n)
+			t.Fatalf("%d holders were notified before max_hold had passed, want none", n)
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()

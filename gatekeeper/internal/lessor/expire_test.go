@@ -14,7 +14,7 @@ import (
 )
 
 // The state is published before its events are delivered. A deadline that passes in the meantime belongs to the live
-// permit and does not apply to the cooling that has just begun.
+// permit, and must not end the cooling that has just begun.
 func TestMarkDue_CoolingEventOutstanding_CoolingIsNotCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newSlowBench(t)
@@ -43,7 +43,7 @@ func TestMarkDue_CoolingEventOutstanding_CoolingIsNotCutShort(t *testing.T) {
 	})
 }
 
-// A permit is released before its lease is created, and the walk sees it cooling before the lessor gets the event.
+// A permit is released before its lease is created, and the walk sees it cooling before the lessor receives the event.
 func TestAdopt_CoolingBeganAfterPromotion_LastsFullTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newSlowBench(t)
@@ -83,7 +83,7 @@ func TestAbandon_NotAppended_IsProposedAgain(t *testing.T) {
 		b.Abandon(1, first)
 		b.Abandon(1, second)
 		synctest.Wait()
-		// In the meantime, a caller refreshes the second permit and so learns that it holds it.
+		// Meanwhile, a caller refreshes the second permit, which must not be abandoned then.
 		admit := func(*fsm.State, *semaphore.Permit, bool) semaphore.Decision {
 			return semaphore.Decision{Outcome: semaphore.Refreshed}
 		}
@@ -97,10 +97,10 @@ func TestAbandon_NotAppended_IsProposedAgain(t *testing.T) {
 			t.Errorf("a grant that no caller received still exists: %+v", p)
 		}
 		if ended := b.State().EndedPermit(first); ended == nil || ended.Outcome != semaphore.EndAbandoned {
-			t.Errorf("the permit ended as %+v, want abandoned", ended)
+			t.Errorf("EndedPermit() = %+v, want abandoned", ended)
 		}
 		if b.State().Permit(second) == nil {
-			t.Error("a permit that a caller had received was abandoned")
+			t.Error("a permit that had been refreshed was abandoned")
 		}
 	})
 }

@@ -36,7 +36,7 @@ func (b *bench) edit(change func(*semaphore.Definition)) fsm.EditBatch {
 	return fsm.EditBatch{Changes: []fsm.Change{b.Replace("pool", change)}}
 }
 
-// fill grants n permits of one pool. Permits have different durations if the pool is edited between calls.
+// fill creates a pool and grants n of its permits.
 func (b *bench) fill(n int) {
 	b.T.Helper()
 	b.Do(fsm.EditBatch{Changes: []fsm.Change{epochtest.Create("pool", func(d *semaphore.Definition) { d.Permits = semaphore.MaxPermits })}})
@@ -68,12 +68,12 @@ func TestPromote_ManyPermits_AllGetLeasesAndExpire(t *testing.T) {
 		defer b.Close()
 		time.Sleep(shortLifetime / 2)
 		if n := b.Len(); n != 3*epoch.Chunk+7 {
-			t.Fatalf("%d leases, want one per permit", n)
+			t.Fatalf("Len() = %d, want one lease per permit", n)
 		}
 		time.Sleep(60*time.Second - shortLifetime/2)
 		synctest.Wait()
 		if n := b.State().PermitCount(); n != 3*epoch.Chunk+7 {
-			t.Fatalf("%d permits remain before the grace period is over, want all", n)
+			t.Fatalf("%d permits remain before the grace period has ended, want all", n)
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -83,8 +83,7 @@ func TestPromote_ManyPermits_AllGetLeasesAndExpire(t *testing.T) {
 	})
 }
 
-// Creating the leases of a million permits takes time, but a permit with a duration of one second must not wait for
-// that.
+// Creating a million leases takes time, and a permit with a duration of one second must not wait for it.
 func TestPromote_ShortPermits_GetLeasesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -94,7 +93,7 @@ func TestPromote_ShortPermits_GetLeasesFirst(t *testing.T) {
 		b.promote(1)
 		defer b.Close()
 		if n, hasShort := b.Len(), b.hasLease(3*epoch.Chunk+1); !hasShort || n == 3*epoch.Chunk+1 {
-			t.Fatalf("%d leases immediately after the promotion, one for the short permit: %t", n, hasShort)
+			t.Fatalf("%d leases immediately after the promotion, including the short permit: %t; want some of them, true", n, hasShort)
 		}
 		time.Sleep(time.Second + semaphore.Grace(time.Second))
 		synctest.Wait()
@@ -104,7 +103,7 @@ func TestPromote_ShortPermits_GetLeasesFirst(t *testing.T) {
 	})
 }
 
-// A longer duration is sent once it is committed. After that, the holder may rely on it.
+// A longer duration is sent to the holder once it is committed, and the holder may rely on it from then on.
 func TestApplied_LongerDurationBeforeLease_CountsFromEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -160,8 +159,8 @@ func admitAll(*fsm.State, *semaphore.Permit, bool) semaphore.Decision {
 	return semaphore.Decision{Outcome: semaphore.Refreshed}
 }
 
-// A caller waiting for the outcome of a marked permit is notified when the epoch ends. The next epoch can begin in the
-// meantime.
+// A caller waiting for the outcome of a marked permit is notified when the epoch ends, even if the next epoch has
+// already begun.
 func TestDemote_MarkedPermits_AreResolved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -235,7 +234,7 @@ func BenchmarkRenew(b *testing.B) {
 	}
 }
 
-// There are as many leases as permits.
+// The leader keeps one lease for every permit.
 func TestLease_Size_IsSmall(t *testing.T) {
 	if size := reflect.TypeFor[lease]().Size(); size > 112 {
 		t.Errorf("a lease takes %d bytes, want at most 112", size)

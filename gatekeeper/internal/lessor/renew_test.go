@@ -66,14 +66,14 @@ func TestRenew_JudgementInputChanges_IsJudgedAgain(t *testing.T) {
 					t.Fatal("the command changed nothing")
 				}
 				if renewOne(b.Lessor, 1, 1, admit); (judged == 2) != c.rejudged {
-					t.Errorf("the permit was judged %d times in total", judged)
+					t.Errorf("the permit was judged %d times in total, want it judged again: %t", judged, c.rejudged)
 				}
 			})
 		})
 	}
 }
 
-// An objection to a permit may lapse over time without any change, so only a judgement without an objection is kept.
+// An objection to a permit can lapse without any change to the state, so only judgements without an objection are kept.
 func TestRenew_RefusedOrStopping_IsJudgedEachTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -111,14 +111,14 @@ func TestRenew_MaxHoldElapses_IsJudgedAgain(t *testing.T) {
 		}
 		for _, want := range []Status{Renewed, Renewed, Renewed, Refused} {
 			if v := renewOne(b.Lessor, 1, 1, admit); v.Status != want {
-				t.Fatalf("after %v: Renew() = %+v", b.Held(b.State().Permit(1)), v)
+				t.Fatalf("after %v: Renew() = %+v, want status %d", b.Held(b.State().Permit(1)), v, want)
 			}
 			time.Sleep(30 * time.Second)
 		}
 	})
 }
 
-// Unchanged lets a refresh skip the call to Check, so it must notice everything that could change the result.
+// Unchanged lets a refresh skip the call to Check, so it must detect everything that could change the result.
 func TestUnchanged_EntryMarkOrEpoch_ReturnsFalse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -131,7 +131,7 @@ func TestUnchanged_EntryMarkOrEpoch_ReturnsFalse(t *testing.T) {
 		}
 		s := seen()
 		if !b.Unchanged(s) {
-			t.Fatal("Unchanged() = false, but nothing has changed")
+			t.Fatal("Unchanged() = false before any change")
 		}
 		b.Do(fsm.Release{Token: 2})
 		if b.Unchanged(s) {

@@ -78,10 +78,10 @@ func TestDecided_CountsOutcomesAndReasons(t *testing.T) {
 	m.Decided(semaphore.Denied, semaphore.Cordoned)
 	m.Decided(0, semaphore.NoReason) // undecided: not counted, but no panic
 	if got := testutil.ToFloat64(m.decisions.byOutcome[semaphore.Granted]); got != 2 {
-		t.Errorf("got %v granted, want 2", got)
+		t.Errorf("got %v grants, want 2", got)
 	}
 	if got := testutil.ToFloat64(m.decisions.denied[semaphore.Cordoned]); got != 1 {
-		t.Errorf("got %v denied because of a cordon, want 1", got)
+		t.Errorf("got %v denials because of a cordon, want 1", got)
 	}
 	for r := semaphore.NoSuchSemaphore; r <= semaphore.NoFreePermit; r++ {
 		if m.decisions.denied[r] == nil {
@@ -112,7 +112,7 @@ func TestApplied_CountsOnlyWhileLeading(t *testing.T) {
 	m := newMetrics(t)
 	leading := false
 	a := fsm.Applied{Events: []fsm.Event{{Kind: fsm.Released}, {Kind: fsm.Released}, {Kind: fsm.Expired}, {Kind: 200}}}
-	m.Applied(a) // before Attach, while the log is being replayed, nothing is counted
+	m.Applied(a) // not counted: the log is replayed before Attach
 	m.Attach(Sources{Leading: func() bool { return leading }})
 	m.Applied(a)
 	leading = true
@@ -122,7 +122,7 @@ func TestApplied_CountsOnlyWhileLeading(t *testing.T) {
 			t.Errorf("got %v changes of kind %d, want %v", got, kind, n)
 		}
 	}
-	for kind := range gatekeeperv1.EventKind_name { // its numbers are those of fsm.EventKind
+	for kind := range gatekeeperv1.EventKind_name { // same numbers as fsm.EventKind
 		if kind != 0 && (int(kind) >= len(m.changes.byKind) || m.changes.byKind[kind] == nil) {
 			t.Errorf("no counter for kind %d", kind)
 		}
@@ -150,7 +150,7 @@ gatekeeper_rpc_errors_total{code="Unimplemented",reason=""} 2
 	}
 	keepAlive := m.calls.lookup(gatekeeperv1.PermitService_KeepAlive_FullMethodName)
 	if keepAlive.took != nil {
-		t.Error("stream durations are measured")
+		t.Error("streams have a duration histogram")
 	}
 	m.StreamOpened(gatekeeperv1.PermitService_KeepAlive_FullMethodName)
 	if n := testutil.ToFloat64(keepAlive.open); n != 1 {
@@ -287,7 +287,7 @@ func TestNew_GivenRegistry_HasMetricsUntilClose(t *testing.T) {
 		t.Error("New() registered the metrics of a second server in the same registry")
 	}
 	if !m.Registerer().Unregister(custom) || m.Registerer().Unregister(custom) {
-		t.Error("Unregister() of the added metric must succeed exactly once")
+		t.Error("Unregister() of the added metric did not succeed exactly once")
 	}
 	m.Close()
 	if n, err := testutil.GatherAndCount(external); n != 0 || err != nil {
@@ -295,7 +295,7 @@ func TestNew_GivenRegistry_HasMetricsUntilClose(t *testing.T) {
 	}
 	second, err := New(external)
 	if err != nil {
-		t.Fatalf("New() after Close = %v", err)
+		t.Fatalf("New() after Close: %v", err)
 	}
 	second.Close()
 }
@@ -314,7 +314,7 @@ func TestMetrics_CountingACall_AllocatesNothing(t *testing.T) {
 		m.Entry(batcher.Entry{Commands: 3, Bytes: 200, Took: time.Millisecond})
 		m.Applied(a)
 	}); n != 0 {
-		t.Errorf("a call makes %v allocations, want none", n)
+		t.Errorf("got %v allocations, want 0", n)
 	}
 }
 

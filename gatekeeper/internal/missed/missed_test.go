@@ -16,7 +16,7 @@ func TestMissed_NobodyAsks_IsReportedOnceAfterExpectEvery(t *testing.T) {
 		w.want(fsm.NothingMissed)
 		w.Sleep(3 * time.Second)
 		if r := w.want(fsm.NoRequests); !strings.Contains(r.Text, "no caller has requested a permit since") || time.Since(r.Since) < time.Hour {
-			t.Errorf("Of() = %+v, want nobody asking for at least an hour", r)
+			t.Errorf("Of() = %+v, want no requests for at least an hour", r)
 		}
 		w.Sleep(100 * time.Hour)
 		w.wantNotes(fsm.NoRequests)
@@ -83,7 +83,7 @@ func TestMissed_NoProgress_IsReportedOnlyForReportingJobs(t *testing.T) {
 			w.Progress("job", token, time.Now())
 		}
 		w.Sleep(50 * time.Minute)
-		w.want(fsm.HeldTooLong) // the job makes progress, but a new holder is due
+		w.want(fsm.HeldTooLong) // the job makes progress, but has held its permit too long
 		w.Sleep(11 * time.Minute)
 		if r := w.want(fsm.NoProgress); !strings.Contains(r.Text, "last progress") {
 			t.Errorf("Of() = %+v, want text with the last progress", r)
@@ -110,13 +110,13 @@ func TestMissed_AfterFailover_ContinuesFromJournalWithoutNewNote(t *testing.T) {
 		kind  fsm.Missed
 		begin func(w *world)
 	}{
-		"nobody asked": {fsm.NoRequests, func(w *world) { w.Sleep(2 * time.Hour) }},
+		"no requests": {fsm.NoRequests, func(w *world) { w.Sleep(2 * time.Hour) }},
 		"denied": {fsm.AllDenied, func(w *world) {
 			w.Sleep(59 * time.Minute)
 			w.deny(semaphore.Paused)
 			w.Sleep(2 * time.Minute)
 		}},
-		"held long": {fsm.HeldTooLong, func(w *world) {
+		"held too long": {fsm.HeldTooLong, func(w *world) {
 			w.grant()
 			w.Sleep(2 * time.Hour)
 		}},
@@ -137,7 +137,7 @@ func TestMissed_AfterFailover_ContinuesFromJournalWithoutNewNote(t *testing.T) {
 				}
 				if x.kind == fsm.NoRequests || x.kind == fsm.HeldTooLong {
 					w.Sleep(time.Hour)
-					w.want(x.kind) // now based on what the new leader has observed
+					w.want(x.kind) // now observed by the new leader itself
 				}
 				if n := len(w.notes()); n != noted {
 					t.Fatalf("the journal has new notes after the failover: %v", w.notes())
@@ -220,6 +220,6 @@ func TestMissed_WithoutExpectEvery_CallsDoNotAllocate(t *testing.T) {
 		l.Denied("job", host, semaphore.Paused, "")
 	}
 	if n := testing.AllocsPerRun(100, call); n != 0 {
-		t.Errorf("Asked() and Denied() make %v allocations, want none", n)
+		t.Errorf("Asked() and Denied(): got %v allocations, want 0", n)
 	}
 }

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type world struct {
 	*epochtest.World
 	*Listener
-	// waiting means that a caller is waiting in the queue.
+	// waiting is set while a caller is waiting in the queue.
 	waiting atomic.Bool
 }
 
@@ -68,7 +68,7 @@ func (w *world) deny(reason semaphore.Reason) {
 	w.Denied("job", host, reason, "It is "+reason.String()+".")
 }
 
-// want checks the kind of missed work of "job", the counts, and the last note in the journal.
+// want checks which kind of work "job" is missing, the counts, and the last note in the journal.
 func (w *world) want(kind fsm.Missed) Report {
 	w.T.Helper()
 	r, isMissed := w.Of("job")
@@ -83,12 +83,12 @@ func (w *world) want(kind fsm.Missed) Report {
 		w.T.Fatalf("Counts() = %v, want %v", got, counts)
 	}
 	if notes := w.notes(); len(notes) > 0 && notes[len(notes)-1] != kind || len(notes) == 0 && isMissed {
-		w.T.Fatalf("notes in the journal: %v, want %d last", notes, kind)
+		w.T.Fatalf("notes() = %v, want %d last", notes, kind)
 	}
 	return r
 }
 
-// notes returns the kinds of missed work of "job" in the journal, in order.
+// notes returns the kinds of missed work recorded in the journal of "job", in order.
 func (w *world) notes() (notes []fsm.Missed) {
 	for e := range w.State().Journal("job", 0) {
 		if e.Kind == fsm.MissedEvent || e.Kind == fsm.HeardEvent {
@@ -101,6 +101,6 @@ func (w *world) notes() (notes []fsm.Missed) {
 func (w *world) wantNotes(want ...fsm.Missed) {
 	w.T.Helper()
 	if got := w.notes(); !slices.Equal(got, want) {
-		w.T.Fatalf("notes in the journal: %v, want %v", got, want)
+		w.T.Fatalf("notes() = %v, want %v", got, want)
 	}
 }

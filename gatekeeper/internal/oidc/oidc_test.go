@@ -52,7 +52,7 @@ func replace(t *testing.T, path string, text []byte) {
 	}
 }
 
-// mustRefuse returns why a JWT is refused, and checks that the text does not contain the JWT.
+// mustRefuse checks that a JWT is refused with a text that does not contain the JWT, and returns the text.
 func mustRefuse(t *testing.T, v *Verifier, token string) string {
 	t.Helper()
 	l, err := v.Verify(t.Context(), token)
@@ -98,10 +98,10 @@ func TestVerify_ServiceAccountToken_ProvesItsSubject(t *testing.T) {
 		t.Errorf("Verify() = %s with subjects %q, want %s", l, l.Subjects, want)
 	}
 	if cached := mustVerify(t, v, token); cached != l {
-		t.Error("a verified JWT was verified again, want the cached login")
+		t.Error("the second Verify() did not return the cached login")
 	}
 	if now := time.Now(); l.Ended(now) != "" || !strings.Contains(l.Ended(now.Add(time.Hour)), "expired at") {
-		t.Errorf("Ended() = %q now, %q in an hour, want only the second to have expired", l.Ended(now), l.Ended(now.Add(time.Hour)))
+		t.Errorf("Ended() = %q now and %q in an hour, want it expired only in an hour", l.Ended(now), l.Ended(now.Add(time.Hour)))
 	}
 }
 
@@ -188,7 +188,7 @@ func TestVerify_Claims_ProveSubjectsInOrder(t *testing.T) {
 	}
 	for claim, want := range map[string]bool{"sub": true, "https://example.com/role": true, "": false, "a=b": false, "iss": false, "aud": false, "a\nb": false} {
 		if ValidClaim(claim) != want {
-			t.Errorf("ValidClaim(%q) = %t, want the opposite", claim, !want)
+			t.Errorf("ValidClaim(%q) = %t, want %t", claim, !want, want)
 		}
 	}
 }
@@ -248,7 +248,7 @@ func TestVerify_UnknownKeys_FetchOncePerCooldown(t *testing.T) {
 		}
 	}
 	if n := i.Fetches(); n != 1 {
-		t.Errorf("%d fetches in total, want 1", n)
+		t.Errorf("Fetches() = %d, want 1", n)
 	}
 	// A JWT that could never be valid does not cause a fetch either.
 	noCooldown := newFetchingVerifier(t, i)
@@ -300,7 +300,7 @@ func TestVerify_WhileIssuerHangs_OnlyUnknownKeysWait(t *testing.T) {
 	addWaiting(-maxWaiting)
 	release()
 	if err := <-waited; err != nil {
-		t.Errorf("Verify() of the waiting call = %v, want nil", err)
+		t.Errorf("waiting Verify() = %v, want nil", err)
 	}
 }
 
@@ -319,7 +319,7 @@ func TestVerify_IssuerDownAtStart_ReturnsUnavailable(t *testing.T) {
 	v := newFetchingVerifier(t, i)
 	token := key.Sign(oidctest.ServiceAccount(i.URL, "gatekeeper", "jobs", "reports"))
 	if _, err := v.Verify(t.Context(), token); !strings.Contains(errorText(err), "cannot be fetched") {
-		t.Errorf("Verify() while the issuer is down = %v, want an error saying that keys cannot be fetched", err)
+		t.Errorf("Verify() while the issuer is down = %v, want an error because the keys cannot be fetched", err)
 	}
 	i.SetDown(false)
 	mustVerify(t, v, token)
@@ -344,7 +344,7 @@ func TestVerify_KeysFileReplaced_TakesEffectImmediately(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := v.Verify(t.Context(), second.Sign(claims)); !strings.Contains(errorText(err), "no such file") {
-		t.Errorf("Verify() after the file was removed = %v, want an error that says so", err)
+		t.Errorf("Verify() after the file was removed = %v, want no such file", err)
 	}
 	replace(t, path, oidctest.Set(first, second))
 	mustVerify(t, v, second.Sign(claims))
@@ -370,7 +370,7 @@ func TestNew_UnusableKeysFile_IsReported(t *testing.T) {
 	}
 }
 
-// The issuer's responses are checked, because its URL may belong to someone else.
+// The issuer's responses are checked, because its URL may belong to another issuer.
 func TestFetch_ResponseFromAnotherIssuer_IsRefused(t *testing.T) {
 	t.Parallel()
 	key := oidctest.NewKey("k1")
@@ -394,7 +394,7 @@ func TestFetch_ResponseFromAnotherIssuer_IsRefused(t *testing.T) {
 	}
 }
 
-// Whatever the input, Verify accepts only a JWT signed with the key.
+// Verify must accept only JWTs that are signed with the key.
 func FuzzVerify(f *testing.F) {
 	key := oidctest.NewKey("k1")
 	path := filepath.Join(f.TempDir(), "jwks.json")

@@ -12,7 +12,7 @@ type cluster struct{ *statetest.Cluster }
 
 func newCluster(t *testing.T) *cluster { return &cluster{statetest.New(t)} }
 
-// tickingLeader is a leader for which time passes between calls, so that the time left shrinks with each call.
+// tickingLeader is a leader that reports less time to stop on every call, as if time passed between the calls.
 type tickingLeader struct {
 	statetest.Patterns
 	calls int

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// confirm returns the kinds of the confirmations that a change needs, and their texts.
+// confirm returns the kinds and the texts of the confirmations that a change needs.
 func (c *cluster) confirm(change Change) (kinds []ConfirmationKind, text string) {
 	change.Now = c.Now
 	effects, _ := c.preview(change)
@@ -28,27 +28,27 @@ func TestConfirm_EditSingleDefinition(t *testing.T) {
 	type world struct {
 		before func(*semaphore.Definition)
 		holder bool                     // a in prod
-		seen   map[string]time.Duration // how long ago a was seen in a group
+		seen   map[string]time.Duration // how long ago a was last seen in each group
 	}
 	for name, x := range map[string]struct {
 		world
 		after func(*semaphore.Definition) // nil: deleted
 		want  []ConfirmationKind
 	}{
-		"stops a holder":                           {world{holder: true}, statetest.Group("dr"), []ConfirmationKind{StopsHolders}},
-		"deletes a held definition":                {world{holder: true}, nil, []ConfirmationKind{StopsHolders}},
-		"deletes an unused definition":             {world{}, nil, nil},
-		"deletes a definition in use":              {world{seen: map[string]time.Duration{"prod": 0}}, nil, []ConfirmationKind{ShutsOutCallers}},
-		"keeps the holder":                         {world{holder: true}, func(d *semaphore.Definition) { d.GroupPattern, d.Permits = "prod", 1 }, nil},
-		"shuts out every recent caller":            {world{seen: map[string]time.Duration{"prod": 6 * day}}, statetest.Group("dr"), []ConfirmationKind{ShutsOutCallers}},
-		"shuts out a caller last seen long ago":    {world{seen: map[string]time.Duration{"prod": 8 * day}}, statetest.Group("dr"), nil},
-		"shuts out some recent callers":            {world{seen: map[string]time.Duration{"prod": day, "dr": day}}, statetest.Group("dr"), nil},
-		"leaves only a caller last seen long ago":  {world{seen: map[string]time.Duration{"prod": day, "dr": 8 * day}}, statetest.Group("dr"), []ConfirmationKind{ShutsOutCallers}},
-		"nobody was admitted before":               {world{before: statetest.Group("no-run"), seen: map[string]time.Duration{"prod": 0}}, statetest.Group("dr"), nil},
-		"no permits":                               {world{}, func(d *semaphore.Definition) { d.Permits = 0 }, []ConfirmationKind{NoPermits}},
-		"already had no permits":                   {world{before: func(d *semaphore.Definition) { d.Permits = 0 }}, func(d *semaphore.Definition) { d.MaxHold = time.Hour }, nil},
-		"nothing changes":                          {world{holder: true}, func(*semaphore.Definition) {}, nil},
-		"admits only an acquirer that never asked": {world{seen: map[string]time.Duration{"prod": 0}}, func(d *semaphore.Definition) { d.AcquirerPattern = "b" }, []ConfirmationKind{ShutsOutCallers}},
+		"stops a holder":                            {world{holder: true}, statetest.Group("dr"), []ConfirmationKind{StopsHolders}},
+		"deletes a held definition":                 {world{holder: true}, nil, []ConfirmationKind{StopsHolders}},
+		"deletes an unused definition":              {world{}, nil, nil},
+		"deletes a definition in use":               {world{seen: map[string]time.Duration{"prod": 0}}, nil, []ConfirmationKind{ShutsOutCallers}},
+		"keeps the holder":                          {world{holder: true}, func(d *semaphore.Definition) { d.GroupPattern, d.Permits = "prod", 1 }, nil},
+		"shuts out every recent caller":             {world{seen: map[string]time.Duration{"prod": 6 * day}}, statetest.Group("dr"), []ConfirmationKind{ShutsOutCallers}},
+		"shuts out a caller last seen long ago":     {world{seen: map[string]time.Duration{"prod": 8 * day}}, statetest.Group("dr"), nil},
+		"shuts out some recent callers":             {world{seen: map[string]time.Duration{"prod": day, "dr": day}}, statetest.Group("dr"), nil},
+		"leaves only a caller last seen long ago":   {world{seen: map[string]time.Duration{"prod": day, "dr": 8 * day}}, statetest.Group("dr"), []ConfirmationKind{ShutsOutCallers}},
+		"nobody was admitted before":                {world{before: statetest.Group("no-run"), seen: map[string]time.Duration{"prod": 0}}, statetest.Group("dr"), nil},
+		"no permits":                                {world{}, func(d *semaphore.Definition) { d.Permits = 0 }, []ConfirmationKind{NoPermits}},
+		"already had no permits":                    {world{before: func(d *semaphore.Definition) { d.Permits = 0 }}, func(d *semaphore.Definition) { d.MaxHold = time.Hour }, nil},
+		"nothing changes":                           {world{holder: true}, func(*semaphore.Definition) {}, nil},
+		"admits only an acquirer that was not seen": {world{seen: map[string]time.Duration{"prod": 0}}, func(d *semaphore.Definition) { d.AcquirerPattern = "b" }, []ConfirmationKind{ShutsOutCallers}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
@@ -150,7 +150,7 @@ func TestConfirm_PausesAndCordons(t *testing.T) {
 		t.Errorf("two cordons that together catch every caller: got %v, want ShutsOutCallers", got)
 	}
 	if _, text := c.confirm(Change{Cordon: &fsm.SetCordon{ID: "first", GroupPattern: "prod"}}); text != "1 holder has less time to stop: job" {
-		t.Errorf("Confirm() for a shortened drain returned %q", text)
+		t.Errorf("Confirm() for a shortened drain = %q", text)
 	}
 }
 

@@ -24,10 +24,10 @@ func TestDigest_AnotherNameVersionOrTarget_Differs(t *testing.T) {
 		}
 	}
 	if !shown.Same(digestOf(9, edit("a", 1, "dr"), edit("b", 2, "dr"))) {
-		t.Error("the same edits at a later revision have a different digest")
+		t.Error("the same edits at a later revision: got a different digest, want the same")
 	}
 	if parsed, ok := ParseDigest(shown.String()); !ok || parsed != shown {
-		t.Errorf("ParseDigest(%s) = %v, %v", shown, parsed, ok)
+		t.Errorf("ParseDigest(%s) = %v, %v, want %v, true", shown, parsed, ok, shown)
 	}
 	for _, s := range []string{"", "7", "-", "x-" + shown.sum, "7-" + shown.sum[1:]} {
 		if d, ok := ParseDigest(s); ok {

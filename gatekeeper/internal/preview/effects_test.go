@@ -23,7 +23,7 @@ func (c *cluster) edited(set func(*semaphore.Definition)) Effect {
 	c.T.Helper()
 	effects, _ := c.preview(Change{Edits: []fsm.Change{c.Change("job", set)}})
 	if len(effects) != 1 {
-		c.T.Fatalf("%d effects, want 1", len(effects))
+		c.T.Fatalf("got %d effects, want 1", len(effects))
 	}
 	return effects[0]
 }
@@ -56,7 +56,7 @@ func TestEffects_Edit_ListsStoppedHoldersAndWhenSlotsAreFree(t *testing.T) {
 			effects, _ := c.preview(Change{Edits: []fsm.Change{c.Change("job", x.after)}, Drain: x.drain})
 			e := effects[0]
 			if !slices.Equal(stopped(&e), []uint64{old}) || e.Unaffected != 1 {
-				t.Fatalf("stopped %v, unaffected %d; want the permit in prod and 1", stopped(&e), e.Unaffected)
+				t.Fatalf("stopped %v, unaffected %d; want [%d], 1", stopped(&e), e.Unaffected, old)
 			}
 			if got := e.Stopped[0].FreeWithin; got != x.want {
 				t.Errorf("FreeWithin = %v, want %v", got, x.want)
@@ -82,7 +82,7 @@ func TestEffects_HolderAlreadyStopping_IsListedOnlyIfGivenLessTime(t *testing.T)
 			"cordon": func(_ *cluster, drain time.Duration) Change {
 				return Change{Cordon: &fsm.SetCordon{ID: "c2", GroupPattern: "prod", Drain: drain}}
 			},
-			"the same cordon": func(_ *cluster, drain time.Duration) Change {
+			"same cordon": func(_ *cluster, drain time.Duration) Change {
 				return Change{Cordon: &fsm.SetCordon{ID: "c", AcquirerPattern: "a", Drain: drain}}
 			},
 			"pause": func(_ *cluster, drain time.Duration) Change {
@@ -113,13 +113,13 @@ func TestEffects_HolderAlreadyStopping_IsListedOnlyIfGivenLessTime(t *testing.T)
 					for _, e := range effects {
 						shortened = append(shortened, e.Stopped...)
 						if e.Unaffected != 0 {
-							t.Errorf("%+v: Unaffected = %d, want 0, because the holder already has to stop", x, e.Unaffected)
+							t.Errorf("%+v: Unaffected = %d, want 0 for a holder that is already stopping", x, e.Unaffected)
 						}
 					}
 					switch {
 					case !x.shortened || name == "edit" && next == "edit": // a second edit does not change the drain of the first
 						if len(shortened) != 0 {
-							t.Errorf("%+v: listed %+v, want none, because nothing changes", x, shortened)
+							t.Errorf("%+v: listed %+v, want none", x, shortened)
 						}
 					case len(shortened) != 1 || shortened[0].Permit.Token != token || shortened[0].DrainLeft != x.first ||
 						shortened[0].FreeWithin != x.then+time.Minute+semaphore.Grace(time.Minute):
@@ -198,7 +198,7 @@ func TestEffects_KnownCallers_AreAdmittedOrShutOut(t *testing.T) {
 		t.Errorf("admitted callers = %v, counted %d; want only dr/a", got, e.AdmittedCount)
 	}
 	if got := names(e.ShutOut); !slices.Equal(got, []string{"prod/a", "prod/b"}) || e.ShutOutCount != 2 {
-		t.Errorf("callers shut out = %v, counted %d; want prod/a and prod/b", got, e.ShutOutCount)
+		t.Errorf("shut out callers = %v, counted %d; want prod/a and prod/b", got, e.ShutOutCount)
 	}
 	if e.Eligible != 2 || len(e.Warnings) != 0 {
 		t.Errorf("Eligible = %d, warnings = %q; want 2 and none", e.Eligible, e.Warnings)
@@ -214,7 +214,7 @@ func TestEffects_ManyKnownCallers_AreAllCountedButNotAllListed(t *testing.T) {
 	}
 	c.Sight(all...)
 	if e := c.edited(statetest.Group("prod")); len(e.Admitted) != MaxCallers || e.AdmittedCount != MaxCallers+7 {
-		t.Errorf("%d callers listed and %d counted", len(e.Admitted), e.AdmittedCount)
+		t.Errorf("got %d callers listed, %d counted; want %d, %d", len(e.Admitted), e.AdmittedCount, MaxCallers, MaxCallers+7)
 	}
 }
 
@@ -256,11 +256,11 @@ func TestEffects_Pause_StopsHoldersOnlyWithStop(t *testing.T) {
 	names := []string{"other", "job"}
 	effects, _ := c.preview(Change{Pause: &fsm.Pause{Names: names}})
 	if len(effects) != 2 || effects[0].Semaphore != "job" || len(effects[0].Stopped) != 0 || effects[0].Unaffected != 1 {
-		t.Errorf("a plain pause: got %+v, want no stopped holder", effects)
+		t.Errorf("pause: got %+v, want no stopped holder", effects)
 	}
 	effects, _ = c.preview(Change{Pause: &fsm.Pause{Names: names, Stop: true, Drain: time.Hour}})
 	if !slices.Equal(stopped(&effects[0]), []uint64{token}) || effects[0].Stopped[0].FreeWithin < time.Hour {
-		t.Errorf("a pause with stop: got %+v, want the holder stopped after its drain", effects[0])
+		t.Errorf("pause with stop: got %+v, want the holder stopped after its drain", effects[0])
 	}
 }
 
@@ -278,7 +278,7 @@ func TestEffects_Cordon_StopsHoldersOfEverySemaphore(t *testing.T) {
 	}
 	_, warnings = c.preview(Change{Cordon: &fsm.SetCordon{GroupPattern: "prodd"}})
 	if len(warnings) != 1 || !strings.Contains(warnings[0], `the nearest known group is "prod"`) {
-		t.Errorf("warnings = %q, want the nearest group", warnings)
+		t.Errorf("warnings = %q, want one that names the nearest group", warnings)
 	}
 	_, warnings = newCluster(t).preview(Change{Cordon: &fsm.SetCordon{GroupPattern: "prod"}})
 	if len(warnings) != 1 || !strings.Contains(warnings[0], "unknown to which callers this cordon applies") {
@@ -335,7 +335,7 @@ func TestConflict_MatchesBatchRefusal(t *testing.T) {
 			got := Conflict(c.State(), []fsm.Change{fresh, x.edit})
 			r, _ := c.Apply(fsm.EditBatch{Changes: []fsm.Change{fresh, x.edit}}).(fsm.EditResult)
 			if got == nil || r.Conflict == nil || *got != *r.Conflict || got.Kind != x.want {
-				t.Errorf("Conflict() = %+v, but applying the batch returned %+v", got, r.Conflict)
+				t.Errorf("Conflict() = %+v, want %+v as from applying the batch", got, r.Conflict)
 			}
 		})
 	}
@@ -351,10 +351,10 @@ func TestEffects_ReplacedPauseOrCordon_Warns(t *testing.T) {
 	c.Do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Reason: "moon", Author: "bob"})
 	effects, _ := Effects(c.State(), statetest.Patterns{}, Change{Pause: &fsm.Pause{Names: []string{"job"}}})
 	if w := effects[0].Warnings; len(w) != 1 || !strings.Contains(w[0], `already paused, by ann, "dark", indefinitely`) {
-		t.Errorf("warnings = %q, want the replaced pause", w)
+		t.Errorf("warnings = %q, want one about the replaced pause", w)
 	}
 	_, warnings := Effects(c.State(), statetest.Patterns{}, Change{Cordon: &fsm.SetCordon{ID: "c", AcquirerPattern: "b"}})
 	if w := strings.Join(warnings, ""); !strings.Contains(w, `already in force, by bob, "moon"`) {
-		t.Errorf("warnings = %q, want the replaced cordon", warnings)
+		t.Errorf("warnings = %q, want one about the replaced cordon", warnings)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 func TestMove_GroupPattern_IsRewrittenOnlyIfItListsGroups(t *testing.T) {
 	const from, to = "prod", "dr.1"
-	for pattern, want := range map[string]string{ // "": cannot be moved, which is a problem; "-": nothing to move
+	for pattern, want := range map[string]string{ // "" means that the pattern cannot be moved, "-" that there is nothing to move
 		"prod":               `dr\.1`,
 		"(prod)":             `(dr\.1)`,
 		"(?:prod|east)":      `(?:dr\.1|east)`,
@@ -55,7 +55,7 @@ func TestMove_GroupPattern_IsRewrittenOnlyIfItListsGroups(t *testing.T) {
 						t.Fatalf("Move() = %+v, want one edit with the expected pattern", m)
 					}
 					if p := m.Edits[0].Definition.GroupPattern; !(statetest.Patterns{}).Match(p, to) || (statetest.Patterns{}).Match(p, from) {
-						t.Fatalf("new pattern %q does not move the group", p)
+						t.Fatalf("new pattern %q must match the new group and not the old one", p)
 					}
 				}
 			}
@@ -74,8 +74,8 @@ func TestMove_SomeDefinitionsSelected_EditsThemInNameOrder(t *testing.T) {
 	}
 }
 
-// A definition that admits both groups is left unchanged, so its holder in the old group continues. The preview names
-// it.
+// A definition that admits both groups is left unchanged, so its holder in the old group continues. The plan warns
+// about that holder.
 func TestPlanMove_DefinitionAdmitsBothGroups_NamesHoldersThatContinue(t *testing.T) {
 	c := newCluster(t)
 	c.Define("both", statetest.Group("prod|dr"))

@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// model is the simplest implementation of a queue: one slice per semaphore, searched from the front.
+// model is a naive implementation of a queue: one slice per semaphore, searched from the front.
 type model struct {
 	lines  map[string][]*modelWaiter
 	gather time.Time
@@ -39,7 +39,7 @@ func (m *model) find(k Key) *modelWaiter {
 	return nil
 }
 
-// acquirerWaits reports whether the acquirer has another acquisition waiting. Acquisitions by workers or with a firing
+// acquirerWaits reports whether the acquirer already has an acquisition waiting. Workers and acquisitions with a firing
 // do not count.
 func (m *model) acquirerWaits(k Key) bool {
 	return slices.ContainsFunc(m.lines[k.Semaphore], func(w *modelWaiter) bool { return w.key.Identity == k.Identity && !w.firing && !w.worker })
@@ -96,14 +96,16 @@ func (m *model) offer(sem string, free, tasks uint64) (keys []Key) {
 	return keys
 }
 
-// ahead reports whether any waiter that counts when the given number of tasks are waiting is ahead of index at.
+// ahead reports whether a waiter is ahead of index at. Workers count only if tasks are waiting or a worker is being
+// offered one.
 func (m *model) ahead(sem string, at int, tasks uint64) bool {
 	line := m.lines[sem]
 	workersCount := tasks > 0 || slices.ContainsFunc(line, func(w *modelWaiter) bool { return w.worker && w.offered })
 	return slices.ContainsFunc(line[:at], func(w *modelWaiter) bool { return !w.worker || workersCount })
 }
 
-// length returns how many waiters in part of a line count when the given number of tasks are waiting.
+// length returns the number of waiters in part of a line. The number of workers that count is limited to the number of
+// waiting tasks, or to the number of workers that are being offered one if that is larger.
 func (m *model) length(sem string, part []*modelWaiter, tasks uint64) (n int) {
 	offered := uint64(0)
 	for _, w := range m.lines[sem] {
@@ -198,7 +200,7 @@ func TestQueue_RandomOperations_MatchTheModel(t *testing.T) {
 					return
 				}
 				c := w.call
-				if rapid.Bool().Draw(t, "an older call") {
+				if rapid.Bool().Draw(t, "older call") {
 					c = &call{}
 				}
 				if q.Detach(w.impl, c, now); c != nil && c == w.call {
@@ -259,7 +261,7 @@ func TestQueue_RandomOperations_MatchTheModel(t *testing.T) {
 								t.Fatalf("Place(%v) = %d of %d, want %d of %d", w.key, place, length, want, all)
 							}
 							if q.Ahead(sem, &w.key, tasks) != m.ahead(sem, i, tasks) || q.Call(w.impl) != w.call {
-								t.Fatalf("%v at position %d: Ahead() differs from the model, or Call() = %p, want %p", w.key, i, q.Call(w.impl), w.call)
+								t.Fatalf("%v at position %d: Ahead() is wrong, or Call() = %p, want %p", w.key, i, q.Call(w.impl), w.call)
 							}
 						}
 					}
@@ -267,11 +269,11 @@ func TestQueue_RandomOperations_MatchTheModel(t *testing.T) {
 						t.Fatalf("Waiting() = %v, want %v", got, want)
 					}
 					if all, _ := q.Len(sem); all != len(want) || q.Length(sem, 1) != m.length(sem, line, 1) {
-						t.Fatalf("Len() = %d, Length() with one task = %d, want %d in line", all, q.Length(sem, 1), len(want))
+						t.Fatalf("Len() = %d, Length() with one task = %d, want %d, %d", all, q.Length(sem, 1), len(want), m.length(sem, line, 1))
 					}
 					for tasks := range uint64(2) {
 						if got := q.Ahead(sem, nil, tasks); got != m.ahead(sem, len(line), tasks) {
-							t.Fatalf("Ahead() for a new waiter = %v, want the opposite", got)
+							t.Fatalf("Ahead() for a new waiter = %v, want %v", got, !got)
 						}
 					}
 				}

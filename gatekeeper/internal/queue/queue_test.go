@@ -113,7 +113,7 @@ func TestDetach_AbsentWaiter_KeepsItsPlaceForLingerAndIsSkipped(t *testing.T) {
 	join(q, 2, 1, start)
 	q.Detach(w, c, start)
 	if !q.Ahead("s", &Key{Semaphore: "s"}, 0) || q.Call(w) != nil {
-		t.Error("the absent waiter does not count, or still has a call")
+		t.Error("Ahead() does not count the absent waiter, or it still has a call")
 	}
 	wantNumbers(t, "offered while the first is absent", q.Offer("s", 1, 0), 2)
 	wantNumbers(t, "dropped too early", q.Expire(start.Add(Linger-1)))
@@ -128,7 +128,7 @@ func TestDetach_AbsentWaiter_KeepsItsPlaceForLingerAndIsSkipped(t *testing.T) {
 	wantNumbers(t, "offered after rejoining", q.Offer("s", 2, 0), 1)
 	wantNumbers(t, "dropped after rejoining", q.Expire(start.Add(time.Hour)))
 	if _, ok := q.NextExpiry(); ok {
-		t.Error("NextExpiry() reports an absent waiter")
+		t.Error("NextExpiry() = true, want false after rejoining")
 	}
 }
 
@@ -171,7 +171,7 @@ func TestLeave_ReturnsTheAttachedCall(t *testing.T) {
 		t.Errorf("second Leave() = %v, %v, want nil, false", got, known)
 	}
 	if q.Ahead("s", nil, 0) || q.Length("s", 0) != 0 || len(q.Semaphores()) != 0 {
-		t.Error("the line still exists")
+		t.Error("the line still exists after its only waiter has left")
 	}
 }
 
@@ -203,7 +203,7 @@ func TestClear_EmptiesTheQueue(t *testing.T) {
 	q.Return(w)
 	q.Detach(w, c, start)
 	if q.Total(noTasks) != 0 || q.Gathering(start) || q.Offer("s", 9, 0) != nil || q.Expire(start.Add(time.Hour)) != nil {
-		t.Error("the queue is not empty after Clear")
+		t.Error("queue is not empty after Clear")
 	}
 }
 
@@ -222,13 +222,13 @@ func TestWaiters_ListsMatchingLinesInOrderUpToTheLimit(t *testing.T) {
 	if got := q.Waiters(all, Cursor{}, 2, noTasks); len(got) != 2 || got[1].Semaphore != "a" {
 		t.Errorf("Waiters() with limit 2 = %+v, want both waiters for a", got)
 	}
-	// The last waiter on a page may leave. The next page still starts after its position.
+	// The next page starts after the position of the previous page's last waiter, even if that waiter has left.
 	q.Leave(got[0].Key)
 	if next := q.Waiters(all, got[0].Cursor, 10, noTasks); len(next) != 3 || next[0].Weight != 3 || next[0].Place != 1 || next[1].Semaphore != "b" {
 		t.Errorf("Waiters() for the next page = %+v, want the other three", next)
 	}
 	if next := q.Waiters(all, got[2].Cursor, 10, noTasks); len(next) != 0 {
-		t.Errorf("Waiters() after the last one = %+v, want none", next)
+		t.Errorf("Waiters() after the last waiter = %+v, want none", next)
 	}
 }
 
@@ -314,7 +314,7 @@ func TestOffer_WorkerWithoutATask_DoesNotBlock(t *testing.T) {
 func TestFirstWorker_CountsWaitersAheadOfIt(t *testing.T) {
 	q := New[*call]()
 	if _, _, ok := q.FirstWorker("s"); ok {
-		t.Error("FirstWorker() for an empty line = true")
+		t.Error("FirstWorker() for an empty line = true, want false")
 	}
 	join(q, 1, 1, start)
 	if _, _, ok := q.FirstWorker("s"); ok {

@@ -87,7 +87,7 @@ func FuzzGlob(f *testing.F) {
 			t.Fatalf("glob %q has %d steps, more than it has bytes", text, len(g.steps))
 		}
 		if got, expected := g.match(name), asRegexp(g).MatchString(name); got != expected {
-			t.Fatalf("glob %q on %q: got %v, but the equivalent regular expression gives %v", text, name, got, expected)
+			t.Fatalf("glob %q: match(%q) = %v, but the equivalent regular expression returns %v", text, name, got, expected)
 		}
 	})
 }

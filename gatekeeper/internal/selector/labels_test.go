@@ -54,7 +54,7 @@ func TestLabels_Matches(t *testing.T) {
 			continue
 		}
 		if got := s.match(labels); got != match {
-			t.Errorf("%q matches = %v, want %v", text, got, match)
+			t.Errorf("match() for %q = %v, want %v", text, got, match)
 		}
 	}
 }
@@ -107,7 +107,7 @@ func FuzzLabels(f *testing.F) {
 			t.Fatalf("parseLabels accepts %q but not its String() %q: %v", text, s.String(), err)
 		}
 		if again.String() != s.String() {
-			t.Fatalf("String() = %q, but %q after parsing that, want them equal", s.String(), again.String())
+			t.Fatalf("String() = %q, but %q after parsing it again", s.String(), again.String())
 		}
 	})
 }

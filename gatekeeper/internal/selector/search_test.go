@@ -22,7 +22,7 @@ func TestSearch_Matches(t *testing.T) {
 	}
 	for _, invalid := range []string{strings.Repeat("x", maxSearch+1), "\xff"} {
 		if _, err := ParseSearch("search", invalid); err == nil {
-			t.Errorf("ParseSearch(%q) = nil error", invalid)
+			t.Errorf("ParseSearch(%q) succeeded, want an error", invalid)
 		}
 	}
 }

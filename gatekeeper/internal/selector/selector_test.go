@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Plain names are looked up directly, and globs are matched against every name. Both must select the same semaphores,
-// whatever the start and the limit.
+// Plain names are looked up directly, and globs are matched against every name. Both must select the same semaphores
+// from any starting point, with or without labels and Within.
 func TestDefinitionsAndHolders_PlainNames_SelectTheSameAsGlobs(t *testing.T) {
 	t.Parallel()
 	c := statetest.New(t)

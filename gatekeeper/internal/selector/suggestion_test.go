@@ -31,7 +31,7 @@ func TestNearestGlob_MistypedPrefix_IsCorrected(t *testing.T) {
 	}
 }
 
-// A suggestion must select a definition, and must never be the opposite of what was requested.
+// A suggestion must match a definition, and must never invert a requirement.
 func TestNames_NoSuchLabels_SuggestsExistingLabels(t *testing.T) {
 	c := statetest.New(t)
 	define := func(name string, labels map[string]string) {
@@ -66,7 +66,7 @@ func TestNames_NoSuchLabels_SuggestsExistingLabels(t *testing.T) {
 			_, err = s.Names(c.State())
 		}
 		if err != nil {
-			t.Errorf("labels %s: the suggestion %q selects nothing: %v", labels, suggestion, err)
+			t.Errorf("labels %s: suggestion %q matches nothing: %v", labels, suggestion, err)
 		}
 	}
 }
@@ -88,7 +88,7 @@ func TestNames_NothingSelected_SuggestsOnlyForTheFirstFew(t *testing.T) {
 			}
 			_, err = s.Names(c.State())
 			if e, ok := errors.AsType[*NoMatchError](err); !ok || (e.Suggestion != "") != (before < maxQuoted) {
-				t.Errorf("Names() with a mistyped entry after %d others = %v", before, err)
+				t.Errorf("Names() with a mistyped entry after %d others = %v, want a suggestion: %v", before, err, before < maxQuoted)
 			}
 		}
 	}
@@ -142,7 +142,7 @@ func TestNames_NothingSelected_SuggestsSimilarName(t *testing.T) {
 	}
 }
 
-// Unlike a change, a listing that must match something may match any number of definitions.
+// Names limits a change to maxChosen definitions. MustMatch, which listings use, has no limit.
 func TestMustMatch_MoreDefinitionsThanOneChangeAllows_Passes(t *testing.T) {
 	c := statetest.New(t)
 	var edits fsm.EditBatch
@@ -167,6 +167,6 @@ func TestMustMatch_MoreDefinitionsThanOneChangeAllows_Passes(t *testing.T) {
 		}
 	}
 	if _, err := new(Selector).Names(c.State()); err == nil {
-		t.Error("Names() with more than maxChosen definitions = nil error")
+		t.Error("Names() succeeded with more than maxChosen definitions, want an error")
 	}
 }

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// conn is one end of a connection. It needs no goroutine: data that has been sent waits at the receiver until it is
-// due.
+// conn is one end of a connection. It uses no goroutines: sent data is queued at the receiver until it is due.
 type conn struct {
 	net    *network
 	host   *host
@@ -63,7 +62,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 }
 
-// tryRead reads the data that is due. If there is none, it returns the maximum time to wait; 0 means no limit.
+// tryRead reads data that is due. If no data is due, it returns the maximum time to wait, where 0 means no limit.
 func (c *conn) tryRead(p []byte) (n int, wait time.Duration, changed <-chan struct{}, err error) {
 	c.net.mu.Lock()
 	defer c.net.mu.Unlock()

@@ -8,8 +8,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// disk stores a member's log, votes and snapshots. A write takes some time, and is lost if the machine loses power
-// before it completes. The disk can be stalled, outlives its server, and records when each entry was first written.
+// disk stores a member's log, votes and snapshots, and survives restarts of its server. A write takes time, and is lost
+// if the machine loses power before it completes. The disk can be stalled, and records when each entry was first
+// written.
 type disk struct {
 	*raft.InmemStore
 	latency time.Duration // of a write
@@ -36,7 +37,7 @@ func newDisk(latency time.Duration) *disk {
 	return d
 }
 
-// stall blocks every call until the returned function is called.
+// stall blocks all writes until the returned function is called.
 func (d *disk) stall() (resume func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -52,7 +53,7 @@ func (d *disk) stall() (resume func()) {
 	}
 }
 
-// powerOff loses all incomplete writes, and all later writes until powerOn.
+// powerOff drops all incomplete writes, and all later writes until powerOn is called.
 func (d *disk) powerOff() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -75,7 +76,7 @@ func (d *disk) powerOn() {
 
 var errPowerLost = errors.New("the machine has lost power")
 
-// wait waits until a write that starts now is complete. It returns errPowerLost if the write is lost.
+// wait blocks for as long as a write takes. It returns errPowerLost if the write is lost.
 func (d *disk) wait() error {
 	d.mu.Lock()
 	resumed, powerLoss := d.resumed, d.powerLoss
@@ -127,7 +128,7 @@ func (d *disk) DeleteRange(from, to uint64) error {
 	return d.InmemStore.DeleteRange(from, to)
 }
 
-// recordReplaced records an entry that is about to be replaced. An entry covered by a snapshot is not replaced.
+// recordReplaced records an entry that is about to be replaced. It ignores entries that a snapshot covers.
 func (d *disk) recordReplaced(l raft.Log) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -28,7 +28,7 @@ func firingName(semaphore string, due time.Time) string {
 	return fmt.Sprintf("%s@%s", semaphore, due.Format(time.TimeOnly))
 }
 
-// randomOutcome draws the outcome of a job.
+// randomOutcome returns a random outcome for a job.
 func randomOutcome(rng *rand.Rand) gatekeeperv1.ReleaseOutcome {
 	switch rng.IntN(8) {
 	case 0:
@@ -46,14 +46,14 @@ func releaseRequest(semaphore string, token uint64, outcome gatekeeperv1.Release
 	return history.Releasing(semaphore, token, strings.TrimPrefix(outcome.String(), "RELEASE_OUTCOME_"))
 }
 
-// recentToken is a token that was granted recently and may have ended since.
+// recentToken is a recently granted token. Its permit may have ended since.
 type recentToken struct {
 	semaphore string
 	token     uint64
 }
 
-// recordGrant records a token. Sometimes a caller then declares its holder dead, around the time at which the job or
-// the permit ends.
+// recordGrant records a granted token. Sometimes it also schedules a takeover of the permit, either around the time
+// when the job or the permit ends, or at a random time before that.
 func (w *world) recordGrant(semaphore string, token uint64, endsAfter time.Duration, rng *rand.Rand) {
 	if w.judge == nil {
 		return
@@ -76,8 +76,8 @@ func (w *world) recordGrant(semaphore string, token uint64, endsAfter time.Durat
 	})
 }
 
-// declareDeadRepeatedly repeatedly declares holders dead, on little evidence. Some of the permits ended long ago, and
-// others belong to semaphores that do not allow takeovers.
+// declareDeadRepeatedly declares the holders of random recent tokens dead until end is closed. Some of the permits
+// ended long ago, and others belong to semaphores that do not allow takeovers.
 func (w *world) declareDeadRepeatedly(end <-chan struct{}) {
 	rng := rngFor(w.plan.seed, "judge")
 	for {
@@ -123,8 +123,9 @@ func (p *process) maybeAwaitFiring(w jobSpec, token uint64, rng *rand.Rand) {
 	}
 }
 
-// awaitFiring follows another holder's claim until the claim or the run ends. Most claims are followed by a process
-// that survives every fault and must be notified of how each claim ended.
+// awaitFiring watches another holder's claim until the claim or the simulation ends. A third of the claims are watched
+// by the caller's own process, and the others by the judge, which survives every fault and must be notified of every
+// outcome.
 func (p *process) awaitFiring(semaphore string, due time.Time, token uint64, rng *rand.Rand) {
 	w := p.world
 	if rng.IntN(3) > 0 {
@@ -140,7 +141,7 @@ func (p *process) awaitFiring(semaphore string, due time.Time, token uint64, rng
 			switch state := claim.GetState(); {
 			case err != nil:
 				if !errors.Is(err, client.ErrClosed) && !p.isCrashed() {
-					w.failf("waiting for the end of a firing of %s, claimed with token %d, failed: %v", semaphore, token, err)
+					w.failf("watch firing of %s, claimed with token %d: %v", semaphore, token, err)
 				}
 				return
 			case state == gatekeeperv1.FiringState_FIRING_STATE_CLAIMED, state == gatekeeperv1.FiringState_FIRING_STATE_OPEN:

@@ -65,8 +65,8 @@ func TestFailover_MinDuration_KeepsPermits(t *testing.T) {
 	}
 }
 
-// A server that cannot stop because its disk hangs may still write to its data directory. No other server may start on
-// that directory until the first one has stopped.
+// A server that cannot stop because its disk hangs may still write to its data directory. No other server may open that
+// directory until it has stopped.
 func TestCrash_WhileTheDiskHangs_LeavesTheDataDirLocked(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		w := newWorld(&plan{members: 3, profile: gatekeeper.ProfileDefault, rates: []float64{1, 1, 1, 1}})
@@ -80,7 +80,7 @@ func TestCrash_WhileTheDiskHangs_LeavesTheDataDirLocked(t *testing.T) {
 		_, err := p.client.Declare(ctx, &gatekeeperv1.Definition{Name: singleSem})
 		w.must(err)
 		resumeDisk := leader.disk.stall()
-		p.acquireDirect(jobSpec{semaphore: singleSem, identity: history.Identity{Group: "prod", Acquirer: "a"}}, "r", 0, rngFor(0, "a")) // the leader writes
+		p.acquireDirect(jobSpec{semaphore: singleSem, identity: history.Identity{Group: "prod", Acquirer: "a"}}, "r", 0, rngFor(0, "a")) // makes the leader write
 		leader.kill(true)
 		if err := leader.open(); !errors.Is(err, gatekeeper.ErrDataDirLocked) {
 			t.Errorf("open() while the disk hangs = %v, want ErrDataDirLocked", err)

@@ -9,7 +9,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// faultOrder returns the members in the order in which faults number them, with the leader first.
+// faultOrder returns the members, leader first, in the order to which the indexes in a fault refer.
 func (w *world) faultOrder() []*member {
 	leader := w.serverLog.leader()
 	order := make([]*member, 0, len(w.members))
@@ -26,7 +26,7 @@ func (w *world) faultOrder() []*member {
 	return order
 }
 
-// injectFault applies a fault and undoes it when its time is up.
+// injectFault applies a fault and undoes it after its duration.
 func (w *world) injectFault(f fault) {
 	order := w.faultOrder()
 	m, other := order[f.first], order[f.second]
@@ -120,14 +120,14 @@ func (w *world) apply(f fault, m, other *member) (heal func()) {
 	return nil
 }
 
-// hang stalls a disk until its server stops as a result, and then starts another server on the disk.
+// hang stalls a disk until its server stops because of that, and then starts a new server on the disk.
 func (w *world) hang(m *member) {
 	server, resumeDisk := m.running(), m.disk.stall()
 	if server != nil {
 		select {
 		case <-server.Done():
 			w.paths.inc(stoppedItself)
-		case <-time.After(30 * time.Second): // the server writes nothing: it is an idle follower, or was stopped in the meantime
+		case <-time.After(30 * time.Second): // the server has nothing to write, or was stopped in the meantime
 		}
 	}
 	resumeDisk()

@@ -14,12 +14,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// jobIdentities holds the identities that a job reuses, even if its process has crashed and calls from that process are
-// still in flight.
+// jobIdentities holds the identities that a job reuses, even after its process has crashed while calls were in flight.
 type jobIdentities struct {
-	// own has a holder id, nameless has none, and shared also belongs to a job on another machine.
+	// own has a holder id, withoutHolderID has none, and shared is also used by a job on another machine.
 	own, withoutHolderID, shared history.Identity
-	// usualSemaphore is the semaphore that they request most often, so that jobs with a shared identity compete.
+	// usualSemaphore is requested most often, so that jobs with a shared identity compete for it.
 	usualSemaphore string
 	weight         uint32
 }
@@ -37,8 +36,8 @@ func identitiesOf(machineIndex, job int) jobIdentities {
 
 func groupOf(machineIndex int) string { return []string{"prod", "dr"}[machineIndex%2] }
 
-// acquireRepeatedly makes several acquisitions under one identity, one after another. Calls from an earlier acquisition
-// may still be in flight, and their holder may still believe that it holds a permit.
+// acquireRepeatedly makes several acquisitions in sequence under one identity. Calls from an earlier acquisition may
+// still be in flight, and their caller may still rely on its permit.
 func (p *program) acquireRepeatedly(w jobSpec, ids jobIdentities, rng *rand.Rand) {
 	w.impersonatesWorker = false
 	w.identity = []history.Identity{ids.own, ids.withoutHolderID, ids.shared}[rng.IntN(3)]
@@ -62,8 +61,8 @@ func (p *program) acquireRepeatedly(w jobSpec, ids jobIdentities, rng *rand.Rand
 	}
 }
 
-// acquireWithRetries uses the client library. When the outcome of a request is unknown, it retries immediately, either
-// with the same request or with a new one from the same identity while the cancellation of the first is in flight.
+// acquireWithRetries uses the client library. If the outcome of a request is unknown, it retries immediately. Either it
+// repeats the request, or it sends a new one while the cancellation of the first is in flight.
 func (p *program) acquireWithRetries(proc *process, w jobSpec, rng *rand.Rand) {
 	w.requestID = fmt.Sprintf("r%x", rng.Uint64())
 	for range 4 {
@@ -92,7 +91,7 @@ type heldToken struct {
 // poll keeps a permit by acquiring it repeatedly without a request id, as many clients do.
 func (p *program) poll(proc *process, w jobSpec, rng *rand.Rand) {
 	if !w.due.IsZero() {
-		return // requires a request id
+		return // firings require a request id
 	}
 	var last heldToken
 	for range 2 + rng.IntN(3) {
@@ -120,15 +119,15 @@ func (p *program) poll(proc *process, w jobSpec, rng *rand.Rand) {
 	proc.releaseToken(w, last.token)
 }
 
-// ignoreNotices acquires a permit and ignores all notices about it. It believes that it holds the permit until the
-// deadline, or releases the permit or cancels the request at some point, early or late.
+// ignoreNotices acquires a permit and ignores all notices about it. It relies on the permit until the deadline, or
+// releases the permit or cancels the request after a random time.
 func (p *program) ignoreNotices(proc *process, w jobSpec, rng *rand.Rand) {
 	request := fmt.Sprintf("r%x", rng.Uint64())
 	after, endKind := between(rng, 0, 3*time.Second), rng.IntN(3)
 	background := rng.IntN(2) == 0
 	acquireRNG := rand.New(rand.NewPCG(rng.Uint64(), 0)) // for the acquisition, which may run concurrently
 	act := func() {
-		if background { // another acquisition by the identity may be answered first
+		if background { // another acquisition under this identity may be answered first
 			advance(after / 3)
 		}
 		got, ok := proc.acquireDirect(w, request, 0, acquireRNG)
@@ -162,8 +161,7 @@ func (w *jobSpec) acquireRequest(request string) history.Request {
 	return r
 }
 
-// acquireDirect acquires without the library's renewer, and relies on the response for as long as the rule for all
-// callers allows.
+// acquireDirect acquires a permit without the library's renewer, and relies on it for as long as the protocol allows.
 func (p *process) acquireDirect(w jobSpec, request string, replaces uint64, rng *rand.Rand) (heldToken, bool) {
 	acquireRequest := w.acquireRequest(request)
 	acquireRequest.Replaces = replaces
@@ -202,14 +200,14 @@ func (p *process) acquireDirect(w jobSpec, request string, replaces uint64, rng 
 	return heldToken{}, false
 }
 
-// recordBelief records the time until which the process believes that it holds a token.
+// recordBelief records the time until which the process relies on a token.
 func (p *process) recordBelief(w jobSpec, token uint64, until time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	from, ok := p.believedSince[token]
 	if !ok {
 		if from = p.world.now(); from >= until {
-			return // the response came too late
+			return // the response arrived too late
 		}
 		p.believedSince[token] = from
 	}

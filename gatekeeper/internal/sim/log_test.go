@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// groundTruth is what the members agreed on, obtained by replaying their common log.
+// groundTruth is the history that results from replaying the log that all members agree on.
 type groundTruth struct {
 	world    *world
 	violated []string
@@ -36,7 +36,7 @@ type ending struct {
 	by   uint64        // the token that superseded it
 }
 
-// change is one acknowledged edit.
+// change identifies an edit of a semaphore.
 type change struct {
 	revision  uint64
 	semaphore string
@@ -91,7 +91,7 @@ func (w *world) replay(h *history.History) []string {
 	}
 	hash, err := machine.State().Hash()
 	if want := w.hashAt(upTo); err != nil || hexOf(hash) != want {
-		tr.fail("replaying the log up to %d results in state %s, but the members report %s (%v)", upTo, hexOf(hash), want, err)
+		tr.fail("state hash after replaying the log up to %d is %s, but the members report %s (%v)", upTo, hexOf(hash), want, err)
 	}
 	tr.compare(h)
 	runs.compare(h, machine.State())
@@ -101,8 +101,8 @@ func (w *world) replay(h *history.History) []string {
 	return tr.violated
 }
 
-// commonLog returns all entries up to an index, and reports entries on which members differ. A member may lack entries,
-// because snapshots replace them.
+// commonLog returns all entries up to an index, and reports entries that differ between members. A member may lack
+// entries that a snapshot replaced.
 func (tr *groundTruth) commonLog(upTo uint64) (entries []raft.Log) {
 	for index := uint64(1); index <= upTo; index++ {
 		var source *member
@@ -151,7 +151,7 @@ func (tr *groundTruth) event(e *fsm.Event, l raft.Log, at time.Duration) {
 		tr.world.paths.inc(reacquired)
 		tr.ended[e.Superseded.Token] = ending{e.Kind, l.Term, at, e.Permit.Token}
 		if e.Superseded.Identity != e.Permit.Identity || e.Superseded.Firing != nil {
-			tr.fail("entry %d lets permit %+v supersede %+v, which has a different identity or a firing", l.Index, e.Permit, e.Superseded)
+			tr.fail("entry %d: permit %+v supersedes %+v, which has a different identity or a firing", l.Index, e.Permit, e.Superseded)
 		}
 		tr.grant(e.Permit, l)
 	case fsm.Granted:
@@ -178,8 +178,9 @@ func (tr *groundTruth) grant(p *semaphore.Permit, l raft.Log) {
 	tr.admitted(p, l)
 }
 
-// freed returns how a token's slot was freed, or started to cool as its definition requires. A superseded token's slot
-// passes to its successor, and is not free while it cools.
+// freed returns how and when a token's slot was freed, if it was. A slot that is cooling or held for an operator counts
+// as freed. The slot of a superseded token passes to the superseding token, and counts as freed only once it has
+// cooled.
 func (tr *groundTruth) freed(token uint64) (end ending, freed bool) {
 	end, freed = tr.ended[token]
 	if !freed || end.by == 0 {
@@ -195,7 +196,7 @@ func (tr *groundTruth) freed(token uint64) (end ending, freed bool) {
 	return end, freed
 }
 
-// admitted reports a grant that the patterns in force at the time do not admit.
+// admitted checks that the patterns in force at the time of a grant admit its holder.
 func (tr *groundTruth) admitted(p *semaphore.Permit, l raft.Log) {
 	rule := tr.definitions[p.Semaphore]
 	if rule == nil {
@@ -216,7 +217,7 @@ func (tr *groundTruth) compare(h *history.History) {
 		end, ended := tr.freed(b.Token)
 		switch {
 		case tr.granted[b.Token] == nil:
-			tr.fail("%s believes that it holds token %d of %s, which was never granted", b.Client, b.Token, b.Semaphore)
+			tr.fail("%s relied on token %d of %s, which was never granted", b.Client, b.Token, b.Semaphore)
 		case ended && b.Until > end.at:
 			tr.fail("token %d of %s ended at %v (event %d), but %s relied on it until %v", b.Token, b.Semaphore, end.at, end.kind, b.Client, b.Until)
 		}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// network connects hosts in memory, in the bubble's time. As on a real network, an interruption goes unnoticed: data
-// sent in the meantime arrives when the network recovers, unless its sender has given up by then.
+// network is an in-memory network in the bubble's time. As on a real network, an interruption does not break
+// connections: data sent in the meantime arrives when the network recovers, unless the sender has given up by then.
 type network struct {
 	mu          sync.Mutex // guards the fields below, and every host and conn
 	listeners   map[string]*memListener
@@ -63,7 +63,7 @@ func (n *network) isOpen(from, to *host) bool {
 	return from.paused == 0 && to.paused == 0 && n.closedLinks[link{from.machine, to.machine}] == 0
 }
 
-// nextDelay returns the time that the next packet on a link takes. The caller must hold mu.
+// nextDelay returns the delay of the next packet on a link. The caller must hold mu.
 func (n *network) nextDelay(w link) time.Duration {
 	d := latency + n.extraDelay[w]
 	for p := n.loss[w]; p > 0 && n.rng.Float64() < p; {

@@ -14,8 +14,9 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The semaphores in every seed. The model covers everything that happens to the plain ones. Pauses, cordons and edits
-// that end automatically are applied only to the others, for which the other checks are sufficient.
+// The semaphores in every seed. The model covers all of them except timedSem and sharesSem. Moves, pauses and temporary
+// edits are limited to those two, for which the other checks are sufficient. Cordons apply to all semaphores, but are
+// not recorded, so the model ignores them.
 const (
 	singleSem   = "single"   // one permit, edited in every way
 	severalSem  = "several"  // three permits, taken by weight
@@ -92,7 +93,7 @@ func historyDefinition(d *gatekeeperv1.Definition) *history.Definition {
 	}
 }
 
-// operator is an operator using gkctl.
+// operator makes the changes that an operator would make with gkctl.
 type operator struct {
 	*process
 	rng *rand.Rand
@@ -135,7 +136,7 @@ func (o *operator) edit(name string, version uint64, d *gatekeeperv1.Definition,
 	complete(history.Known, history.Response{Result: history.Done, Revision: a.GetRevision()}, nil)
 }
 
-// work performs one action after another until the end.
+// work makes random changes until end is closed.
 func (o *operator) work(end <-chan struct{}) {
 	for {
 		select {
@@ -191,7 +192,7 @@ func (o *operator) change(ctx context.Context, name string, drain time.Duration)
 	case 3:
 		d.Permits = proto.Uint32(uint32(o.rng.IntN(4)))
 	case 4:
-		if name != timedSem { // timed is moved
+		if name != timedSem { // moves change its group pattern
 			d.GroupPattern = proto.String([]string{".*", "prod", "dr", "nobody"}[o.rng.IntN(4)])
 		}
 	case 5:
@@ -208,7 +209,7 @@ func (o *operator) pause(ctx context.Context, drain time.Duration) {
 	if drain > 0 {
 		req.Drain = durationpb.New(drain)
 	}
-	_, _ = o.client.Operator().Pause(ctx, req) // the semaphore may be deleted, or the servers unavailable
+	_, _ = o.client.Operator().Pause(ctx, req) // may fail because the semaphore is deleted or the servers are unavailable
 }
 
 // cordon excludes a machine temporarily.
@@ -265,7 +266,7 @@ func (o *operator) clear(ctx context.Context) {
 	}
 }
 
-// move moves the work of one group to the other.
+// move moves semaphores from one group to the other.
 func (o *operator) move(ctx context.Context, drain time.Duration) {
 	groups := []string{"prod", "dr"}
 	from := o.rng.IntN(2)

@@ -14,7 +14,7 @@ import (
 // path is a rare event that a run should exercise.
 type path string
 
-// The paths that must occur in a run of `make sim`. A run without them proves too little.
+// The known paths. A run of `make sim` must take all those that required returns.
 const (
 	expired                     path = "a permit expired"
 	expiredInLaterTerm          path = "a permit granted in an earlier term expired"
@@ -23,9 +23,9 @@ const (
 	unknownOutcome              path = "the outcome of an acquire was unknown"
 	markedAtPromotion           path = "a leader was promoted while an expiry was uncommitted"
 	abandoned                   path = "a grant was abandoned"
-	returnedByCancel            path = "a grant was returned by a cancellation"
+	returnedByCancel            path = "a cancellation returned a granted permit"
 	cancelledFirst              path = "a cancellation arrived before the grant"
-	replayed                    path = "a retried acquire was answered with its existing permit"
+	replayed                    path = "a retried acquire returned its existing permit"
 	drained                     path = "a drain ended"
 	drainedInLaterTerm          path = "a drain ended in a later term"
 	lengthened                  path = "a duration was lengthened while its permit was held"
@@ -41,12 +41,12 @@ const (
 	reverted                    path = "a temporary edit ended on time"
 	resumed                     path = "a temporary pause ended on time"
 	uncordoned                  path = "a temporary cordon ended on time"
-	moved                       path = "a task was moved"
+	moved                       path = "a semaphore was moved to another group"
 	heldTooLong                 path = "a holder kept a permit for longer than max_hold"
 	unconfirmed                 path = "a leader could not confirm its leadership"
 	forwarded                   path = "a call was forwarded to the leader"
 	batched                     path = "a call was answered in a batch"
-	leftOpen                    path = "a batch left a call open"
+	leftOpen                    path = "a batch response left a call unanswered"
 	refusedRefresh              path = "a refresh was refused"
 	lostRefresh                 path = "a refresh response reported that the permit was lost"
 	reacquired                  path = "an identity that held a permit acquired again"
@@ -63,22 +63,22 @@ const (
 	takeoverNotAllowed          path = "a takeover was refused because takeovers are not allowed"
 	takeoverDuringRelease       path = "a takeover raced with the release of its permit"
 	takeoverDuringExpiry        path = "a takeover raced with the expiry of its permit"
-	takeoverAfterEnd            path = "a takeover named a token that had long since ended"
+	takeoverAfterEnd            path = "a takeover named a token whose permit had ended long before"
 	awaitedAcrossFailover       path = "a caller waited for the end of a firing across a leader change"
 	taskDone                    path = "a task finished"
 	taskFailed                  path = "a task failed"
 	taskFailedAttempt           path = "an attempt of a task failed"
-	taskReturned                path = "a task went back to waiting"
+	taskReturned                path = "a task was returned without an outcome"
 	lostTaskHandedOutAgain      path = "a lost worker's task was handed out again"
 	taskHandedOutAgain          path = "a task was handed out again"
 	taskHandedOutInLaterTerm    path = "a task was handed out again in a later term"
 	lastTaskAttemptLost         path = "the last attempt of a task was lost"
 	heavyTask                   path = "a task took more than one permit"
-	waiterRefused               path = "a waiter was refused because too little was free"
+	waiterRefused               path = "a waiter was refused because too few permits were free"
 	staleDelete                 path = "a deletion named a submission that no longer existed"
 	repeatedChange              path = "a change to tasks was retried with the same revision"
-	jobFollowed                 path = "an open job followed its submitter to another token"
-	submissionFollowed          path = "an unfinished submission followed its submitter to another token"
+	jobFollowed                 path = "an open job followed its submitter to a new token"
+	submissionFollowed          path = "an unfinished submission followed its submitter to a new token"
 	workerToCaller              path = "a task's permit was handed over to a waiting caller"
 	callerToWorker              path = "a caller's permit was handed over to a worker"
 	grantedAsWorker             path = "a caller was granted a permit under a worker's identity"
@@ -98,7 +98,7 @@ const (
 	jobTimedOutInLaterTerm      path = "a job timed out in a later term"
 	jobDeleted                  path = "a job was deleted"
 	jobDiffers                  path = "a job was submitted with different content"
-	jobRepeated                 path = "an existing job was submitted"
+	jobRepeated                 path = "an existing job was submitted again"
 	submitterGone               path = "a job was cancelled because its submitter was gone"
 	submissionCut               path = "a submission was cut short"
 	submissionDropped           path = "an unfinished submission was dropped"
@@ -106,11 +106,11 @@ const (
 	submittedInParts            path = "a job was submitted in more than one entry"
 	submittedAgain              path = "a submission was retried after an unknown outcome"
 	followedUntilEnd            path = "a job was followed until it ended"
-	ownFiring                   path = "a holder requested the firing that it had already claimed"
+	ownFiring                   path = "a holder requested a firing that it had already claimed"
 	stoppedItself               path = "a server stopped because its disk hung"
 	quarantined                 path = "no permit was granted for some time after a recovery"
 	snapshotTaken               path = "a snapshot was taken and the log was trimmed"
-	snapshotInstalled           path = "a member was sent a snapshot"
+	snapshotInstalled           path = "a member installed a snapshot"
 )
 
 // required returns the paths that a run must take.
@@ -132,7 +132,7 @@ func required() []path {
 
 // paths counts how often each path was taken.
 type paths struct {
-	mu     sync.Mutex // guards times
+	mu     sync.Mutex // guards counts
 	counts map[path]int
 }
 
@@ -155,7 +155,7 @@ func (p *paths) all() map[path]int {
 	return maps.Clone(p.counts)
 }
 
-// measure reads a server's metrics before the server stops.
+// measure counts the paths recorded in a server's metrics. It must be called before the server stops.
 func (p *paths) measure(registry *prometheus.Registry) {
 	families, err := registry.Gather()
 	if err != nil {
@@ -190,7 +190,7 @@ func (p *paths) measure(registry *prometheus.Registry) {
 	}
 }
 
-// entry counts the paths taken by one entry, given its neighbors in the log.
+// entry counts the paths taken by the entry at index i of the log.
 func (p *paths) entry(entries []raft.Log, i int, w *world) {
 	l := entries[i]
 	if l.Type != raft.LogCommand || i+1 >= len(entries) || entries[i+1].Term == l.Term {
@@ -217,7 +217,7 @@ func containsExpire(commands []fsm.Command) bool {
 	return slices.ContainsFunc(commands, func(c fsm.Command) bool { _, ok := c.(fsm.Expire); return ok })
 }
 
-// countDisks counts entries that were removed from logs, and the entries that replaced them.
+// countDisks counts the snapshots and the overwritten entries on the members' disks.
 func (p *paths) countDisks(w *world) {
 	for _, m := range w.members {
 		p.add(snapshotInstalled, m.disk.installed)
@@ -318,14 +318,14 @@ func (p *paths) command(c fsm.Command, r fsm.Result, l raft.Log, before *fsm.Sta
 	}
 }
 
-// countSuperseding counts permits that superseded a token in an earlier term and end now.
+// countSuperseding counts a permit that ends in a later term than the one in which it superseded another.
 func (p *paths) countSuperseding(token uint64, l raft.Log, before *fsm.State, tr *groundTruth) {
 	if old := before.Permit(token); old != nil && old.Owes && tr.since[token] != l.Term {
 		p.inc(supersedingEndedInLaterTerm)
 	}
 }
 
-// countLate counts a server's own command that was appended in a later term than it was created in.
+// countLate counts a server's own command that was appended in a later term than the one in which it was created.
 func (p *paths) countLate(createdIn uint64, l raft.Log) {
 	if createdIn != l.Term {
 		p.inc(lateCommand)

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// plan is everything that a seed determines.
+// plan holds everything that a seed determines.
 type plan struct {
 	seed    uint64
 	members int
@@ -17,8 +17,8 @@ type plan struct {
 	rates   []float64 // clock rates of the processes, one for each machine
 	// latencies holds the write latency of each member's disk. If it is empty, writes take no time.
 	latencies []time.Duration
-	// pace determines how often snapshots are taken. The zero value uses the servers' defaults, with which such a
-	// short run takes no snapshots.
+	// pace determines how often snapshots are taken. With the zero value, the servers use their defaults, and the run
+	// is too short for a snapshot.
 	pace   consensus.SnapshotPace
 	faults []fault
 }
@@ -38,22 +38,22 @@ type faultKind string
 const (
 	crash       faultKind = "crash"        // severe: peers are not notified
 	crashAll    faultKind = "crash all"    // all members crash
-	stop        faultKind = "stop"         // the way an operator does it
+	stop        faultKind = "stop"         // a server is stopped as by an operator
 	isolate     faultKind = "isolate"      // cuts a member off from the others; severe: from clients too
 	oneWay      faultKind = "one way"      // a member sends but does not receive; severe: the reverse
 	bridge      faultKind = "bridge"       // two members cannot reach each other, but the others reach both
-	slow        faultKind = "slow"         // everything that a member sends is slow
+	slow        faultKind = "slow"         // everything that a member sends is delayed
 	lossy       faultKind = "lossy"        // all connections lose packets
 	pause       faultKind = "pause"        // a member sends, receives and writes nothing
 	stall       faultKind = "stall"        // a disk stalls; severe: all disks
-	hang        faultKind = "hang"         // a disk stalls permanently: the server must stop
+	hang        faultKind = "hang"         // a disk stalls until its server stops
 	transfer    faultKind = "transfer"     // leadership is transferred
 	reset       faultKind = "reset"        // a member's connections break
 	clientCut   faultKind = "client cut"   // cuts one client machine off from all members; severe: it can only send
 	clientCrash faultKind = "client crash" // one client process crashes
 )
 
-// faultKinds returns the kinds of faults. A kind that should occur more often is listed more often.
+// faultKinds returns the kinds of faults. Kinds that should occur more often are repeated.
 func faultKinds() []faultKind {
 	return []faultKind{
 		crash, crash, crash, crashAll, stop, stop, isolate, isolate, isolate, oneWay, oneWay, bridge, slow, lossy, pause, pause, pause,

@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// process is a program that runs a client on a separate machine. It runs until its last job is done or it crashes.
+// process is a client process on a client machine. It runs until its last job is done or it crashes.
 type process struct {
 	world    *world
 	host     *host
@@ -29,9 +29,9 @@ type process struct {
 	crashed  chan struct{}
 
 	mu            sync.Mutex               // guards the fields below; never held for long
-	believedSince map[uint64]time.Duration // when the process started to rely on a token that it got without the library
+	believedSince map[uint64]time.Duration // when the process started to rely on a token that it acquired without the library
 	last          map[identityKey]uint64   // an identity's last token; the process stops relying on it when it acquires again
-	frameDeadline map[uint64]time.Duration // the time until which the last frame sent lets this process rely on a token
+	frameDeadline map[uint64]time.Duration // by token, the time until which the last frame sent lets the process rely on it
 }
 
 // identityKey is an identity and the semaphore that it uses.
@@ -71,7 +71,7 @@ func (w *world) process(machine, group string, incarnation int, rate float64) *p
 	return p
 }
 
-// countBatched counts the calls from a process's jobs that are answered in batches.
+// countBatched counts the calls that a batch response answers or leaves unanswered.
 func (w *world) countBatched(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption) error {
 	err := invoke(ctx, method, req, reply, cc, options...)
 	if r, ok := reply.(*gatekeeperv1.BatchTryAcquireResponse); ok && err == nil {
@@ -124,7 +124,7 @@ func (p *process) recordFrame(duration time.Duration, tokens ...uint64) {
 	}
 }
 
-// maxReliedUntil returns the latest time until which the process can have relied on a token that it lost. A frame sent
+// maxReliedUntil returns the latest time until which the process may have relied on a token that it lost. A frame sent
 // after the belief was read may have specified a shorter duration.
 func (p *process) maxReliedUntil(token uint64, read time.Duration) time.Duration {
 	p.mu.Lock()
@@ -135,7 +135,7 @@ func (p *process) maxReliedUntil(token uint64, read time.Duration) time.Duration
 	return read
 }
 
-// crash kills the process. A dead process believes, sends and receives nothing.
+// crash kills the process. From then on, it sends and receives nothing and relies on no permit.
 func (p *process) crash() {
 	p.world.history.Put(history.Entry{Death: &history.Death{Client: p.record.Client(), At: p.world.now()}})
 	p.world.net.kill(p.host, true)
@@ -149,17 +149,17 @@ func (p *process) end() {
 	p.world.net.kill(p.host, true)
 }
 
-// jobSpec is a job's request for a permit, and describes how the job behaves.
+// jobSpec describes a job: the permit that it requests, and how it behaves.
 type jobSpec struct {
 	semaphore   string
 	weight      uint32
 	due         time.Time     // due time of the firing to claim; zero for none
-	wait        time.Duration // maximum time in the queue; 0 means not to queue
+	wait        time.Duration // maximum time in the queue; 0 means that it does not queue
 	hold        time.Duration
 	ignoresStop bool                        // continues after its context is cancelled
 	outcome     gatekeeperv1.ReleaseOutcome // the outcome that it reports when it finishes
 	refresh     bool                        // also refreshes and verifies explicitly
-	// identity and requestID are generated, and unique, if they are empty.
+	// If identity or requestID is empty, a unique value is generated.
 	identity           history.Identity
 	requestID          string
 	noCancel           bool // does not cancel a request whose outcome is unknown
@@ -247,8 +247,8 @@ func (p *process) setLast(w jobSpec, token uint64) {
 	p.last[identityKey{w.semaphore, w.identity}] = token
 }
 
-// cancelRequest cancels an acquisition whose outcome is unknown. The client does that only for request ids that it
-// generated.
+// cancelRequest cancels an acquisition whose outcome is unknown. The client library does so only for request ids that
+// it generated.
 func (p *process) cancelRequest(req history.Request) {
 	p.record.Call(history.Request{Kind: history.Cancel, Semaphore: req.Semaphore, Identity: req.Identity, RequestID: req.RequestID})
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
@@ -269,8 +269,8 @@ func (p *process) reliesUntil(permit *client.Permit) time.Duration {
 	return p.world.now() + time.Duration(float64(time.Until(until))/p.rate)
 }
 
-// deadlinePassedText occurs in the client's cause when no server has notified it that a permit is lost. That deadline
-// can be earlier than a previous one, because a refresh may return a shorter duration.
+// deadlinePassedText is part of the cancellation cause if a permit's deadline passed and no server had notified the
+// client of its loss. The deadline can be earlier than a previous one, because a refresh may return a shorter duration.
 const deadlinePassedText = "its deadline passed"
 
 // hold runs the job that a permit was acquired for, records how long the client believed that it held the permit, and
@@ -280,7 +280,7 @@ func (p *process) hold(permit *client.Permit, w jobSpec) {
 	done := time.NewTimer(w.hold)
 	defer done.Stop()
 	stopped := permit.Context().Done()
-	var reliedUntil time.Duration // the time until which it relies on the permit if no response arrives
+	var reliedUntil time.Duration // the time until which the client relies on the permit if no response arrives
 	deadline := time.NewTimer(0)
 	defer deadline.Stop()
 	for until := p.reliesUntil(permit); until > 0; until = p.reliesUntil(permit) {

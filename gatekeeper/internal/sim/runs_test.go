@@ -35,7 +35,7 @@ func (r *run) setState(state semaphore.ClaimState) {
 	r.states = append(r.states, state)
 }
 
-// leavesNoTrace reports whether the firing was returned without an attempt. Servers do not remember such a claim.
+// leavesNoTrace reports whether the firing was returned without an attempt. Servers do not store that claim.
 func (r *run) leavesNoTrace() bool { return r.state == semaphore.ClaimOpen && r.attempts == 0 }
 
 func newFiringTracker(tr *groundTruth) *firingTracker {
@@ -161,7 +161,7 @@ func (rs *firingTracker) takeOver(c fsm.TakeOver, done fsm.PermitResult, l raft.
 		rs.world.paths.inc(takenOver)
 		rs.takenOver[c.Token] = true
 		if p.State != semaphore.Live {
-			rs.fail("entry %d takes over token %d, which is then %s", l.Index, c.Token, p.State)
+			rs.fail("entry %d takes over token %d, which is %s afterwards", l.Index, c.Token, p.State)
 		}
 		if !takeover(p.Semaphore) {
 			rs.fail("entry %d takes over token %d of %s, which does not allow takeovers", l.Index, c.Token, p.Semaphore)
@@ -227,7 +227,7 @@ func (rs *firingTracker) checkNotNotified(op *history.Operation) {
 		}
 		isOver := r.state != semaphore.ClaimHeld && r.state != semaphore.ClaimOpen
 		if isOver || op.Request.Token != 0 && p.Token > op.Request.Token {
-			rs.fail("%s was not notified about firing %s, for which it has been waiting with token %d since %v: it is %s with token %d",
+			rs.fail("%s has awaited firing %s with token %d since %v, but was not notified that it is %s with token %d",
 				op.Client, op.Request.Firing, op.Request.Token, op.At, r.state, p.Token)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// The scenarios recreate the dangers that the protocol rules out. In each of them, a mutant in .ci/mutants violates a
-// guarantee.
+// Each scenario recreates a dangerous situation that the protocol must handle. In each of them, at least one of the
+// mutants in .ci/mutants violates a guarantee.
 
 func TestDeposedLeader_NotifiedLate_StopsAnswering(t *testing.T) { scenario(t, 12, deposed) }
 func TestRelease_AfterPermitEnded_FreesNothing(t *testing.T)     { scenario(t, 1, lateRelease) }
@@ -36,8 +36,9 @@ func TestSupersededHolder_NotNotified_SlotRemainsTaken(t *testing.T) {
 func TestLeader_LosesItsWrite_AcknowledgedNothing(t *testing.T) { scenario(t, 6, lostWrite) }
 func TestSlowClock_HoldsNoLongerThanTheServer(t *testing.T)     { scenario(t, 1, slowClock) }
 
-// scenario plays each phase, which shifts one event relative to the others, and fails if a guarantee is violated. The
-// timing of client requests is partly random, so -repeat plays all phases several times, until a guarantee is violated.
+// scenario runs act once for each phase, and fails if a guarantee is violated. A phase shifts one event relative to the
+// others. The timing of client requests is partly random, so -repeat runs all phases several times, until a guarantee
+// is violated.
 func scenario(t *testing.T, phases int, act func(s *stage, phase int)) {
 	t.Parallel()
 	for round := range option[int](t, "repeat") {
@@ -52,13 +53,13 @@ func scenario(t *testing.T, phases int, act func(s *stage, phase int)) {
 	}
 }
 
-// stage is the setting of a scenario: a world in which nothing happens except what the scenario does.
+// stage is the world of a scenario, in which only the scenario itself makes requests and injects faults.
 type stage struct {
 	*world
 	a, b *process // two machines
 }
 
-// play plays one phase and returns the guarantees that were violated.
+// play runs one phase and returns the violated guarantees.
 func play(t *testing.T, phase int, act func(s *stage, phase int)) []string {
 	t.Helper()
 	var w *world
@@ -97,7 +98,7 @@ func (s *stage) concurrently(parts ...func()) {
 	}
 }
 
-// awaitLeader returns the leader, waiting until there is one.
+// awaitLeader waits for a leader and returns it.
 func (s *stage) awaitLeader() *member {
 	for range 100 {
 		if id := s.serverLog.leader(); id != "" {
@@ -105,7 +106,7 @@ func (s *stage) awaitLeader() *member {
 		}
 		advance(100 * time.Millisecond)
 	}
-	s.failf("there is no leader")
+	s.failf("timed out waiting for a leader")
 	return s.members[0]
 }
 
@@ -123,7 +124,7 @@ func (s *stage) cutOffExcept(machine string, m *member) (heal func()) {
 func (s *stage) transfer() {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
-	_, _ = s.operator.client.Cluster().TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{}) // the response may be lost on purpose
+	_, _ = s.operator.client.Cluster().TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{}) // the scenario may drop the response
 }
 
 // waitAndHold waits in the queue for a permit, and then holds it.
@@ -135,8 +136,8 @@ func (s *stage) hold(p *process, semaphore string, hold time.Duration) {
 	p.run(jobSpec{semaphore: semaphore, weight: 1, hold: hold, ignoresStop: true}, rngFor(s.plan.seed, p.acquirer))
 }
 
-// deposed: all messages from the others reach the leader late. A transfer deposes the leader, which also learns about
-// that late. In the meantime, a holder that can reach only this leader refreshes its permit.
+// deposed delays all messages to the leader and transfers leadership, so that the leader notices late that it has been
+// deposed. In the meantime, a holder that can reach only this leader refreshes its permit.
 func deposed(s *stage, phase int) {
 	leader := s.awaitLeader()
 	defer s.cutOffExcept(s.a.acquirer, leader)()
@@ -147,7 +148,7 @@ func deposed(s *stage, phase int) {
 		func() {
 			advance(time.Second)
 			defer s.net.degrade(s.links(leader, false, true, false), 230*time.Millisecond, 0)()
-			// The transfer itself takes half a second, because the leader receives messages late.
+			// The transfer itself takes half a second, because messages to the leader are delayed.
 			advance(250*time.Millisecond + time.Duration(phase)*25*time.Millisecond)
 			s.concurrently(s.transfer, func() {
 				advance(780 * time.Millisecond)
@@ -162,8 +163,8 @@ func deposed(s *stage, phase int) {
 	)
 }
 
-// lateRelease: a holder is cut off until its permit has expired and another holder has the slot. Then its release
-// arrives.
+// lateRelease cuts a holder off until its permit has expired and another holder has the slot. Then the release of the
+// first holder arrives.
 func lateRelease(s *stage, _ int) {
 	s.concurrently(
 		func() { s.hold(s.a, lockstepSem, 1500*time.Millisecond) },
@@ -180,9 +181,9 @@ func lateRelease(s *stage, _ int) {
 	)
 }
 
-// crashesWhileResponding: the leader crashes after it has responded to an acquire with a grant, but before the others
-// learn that the entry is committed. The next leader has the entry in its log but not in its state, and its disk stalls
-// when it is elected.
+// crashesWhileResponding crashes the leader after it has granted a permit, but before the other members have received
+// the new commit index. The next leader has the entry in its log but not in its state, and its disk stalls when it is
+// elected.
 func crashesWhileResponding(s *stage, phase int) {
 	leader := s.awaitLeader()
 	long := definition(singleSem)
@@ -213,8 +214,8 @@ func crashesWhileResponding(s *stage, phase int) {
 	)
 }
 
-// lostWrite: one follower has stored the entry of a grant, and the leader has not, because its disk is stalled. The
-// leader crashes and loses the entry, and then forms a majority with the other follower.
+// lostWrite stalls the leader's disk, so that one follower has stored the entry of a grant but the leader has not. The
+// leader crashes, loses the entry, and forms a majority with the other follower.
 func lostWrite(s *stage, _ int) {
 	leader := s.awaitLeader()
 	var followers []*member
@@ -249,8 +250,8 @@ func lostWrite(s *stage, _ int) {
 	)
 }
 
-// lateExpiry: a leader is deposed by a transfer that it does not notice. By its clock, a permit has expired, although
-// the next leader has refreshed the permit. The old leader proposes the expiry, and the entry is appended when it leads
+// lateExpiry transfers leadership without the old leader noticing. By the old leader's clock, a permit has expired,
+// although the new leader has refreshed it. The old leader proposes the expiry, and the entry is appended when it leads
 // again.
 func lateExpiry(s *stage, phase int) {
 	leader := s.awaitLeader()
@@ -280,13 +281,13 @@ func lateExpiry(s *stage, phase int) {
 	)
 }
 
-// slowResponse: the response to an acquire takes almost as long as the permit lasts, and then the holder is cut off.
+// slowResponse delays the response to an acquire by 40% of the permit's duration, and then cuts the holder off.
 func slowResponse(s *stage, _ int) {
 	var back []link
 	for _, m := range s.members {
 		back = append(back, link{m.id, s.a.acquirer})
 	}
-	// The connections are established before the network becomes slow.
+	// Establish the connections before the network becomes slow.
 	s.hold(s.a, lockstepSem, time.Millisecond)
 	restoreSpeed := s.net.degrade(back, 800*time.Millisecond, 0)
 	s.concurrently(
@@ -304,8 +305,8 @@ func slowResponse(s *stage, _ int) {
 	)
 }
 
-// shortenedUnnoticed: a definition's duration is shortened. The holder's next frame arrives, but the response to it
-// does not. Then the leader changes.
+// shortenedUnnoticed shortens a definition's duration. The holder's next frame reaches the leader, but the response
+// does not reach the holder. Then the leader crashes.
 func shortenedUnnoticed(s *stage, _ int) {
 	leader := s.awaitLeader()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -320,7 +321,7 @@ func shortenedUnnoticed(s *stage, _ int) {
 	s.concurrently(
 		func() { s.hold(s.a, singleSem, 20*time.Second) },
 		func() {
-			advance(1500 * time.Millisecond) // the permit was refreshed once, and the holder relies on six seconds
+			advance(1500 * time.Millisecond) // after one refresh, the holder relies on six seconds
 			short := definition(singleSem)
 			short.Duration = durationpb.New(300 * time.Millisecond)
 			s.replace(ctx, short)
@@ -342,7 +343,7 @@ func (s *stage) replace(ctx context.Context, d *gatekeeperv1.Definition) {
 	s.operator.edit(d.GetName(), got.GetRecord().GetVersion(), d, 0, 0)
 }
 
-// revokedHolder: a holder must stop but does not.
+// revokedHolder revokes the permit of a holder that does not stop.
 func revokedHolder(s *stage, _ int) {
 	s.concurrently(
 		func() { s.hold(s.a, singleSem, 6*time.Second) },
@@ -362,7 +363,7 @@ func revokedHolder(s *stage, _ int) {
 	)
 }
 
-// takenOverHolder: a caller declares a holder dead, but the holder is alive and does not stop.
+// takenOverHolder takes over the permit of a holder that is alive and does not stop.
 func takenOverHolder(s *stage, _ int) {
 	s.concurrently(
 		func() { s.hold(s.a, singleSem, 6*time.Second) },
@@ -381,7 +382,7 @@ func takenOverHolder(s *stage, _ int) {
 	)
 }
 
-// grantedCall: a permit is held for some time while another caller waits for it.
+// grantedCall holds a permit while another caller waits for it.
 func grantedCall(s *stage, _ int) {
 	s.concurrently(
 		func() { s.hold(s.a, singleSem, 1500*time.Millisecond) },
@@ -392,8 +393,8 @@ func grantedCall(s *stage, _ int) {
 	)
 }
 
-// lateCancel: an application retries under new request ids, and cancels the earlier requests once the last one has been
-// answered. The first request never arrived.
+// lateCancel retries an acquisition under new request ids, and cancels the earlier requests after the last one has been
+// answered. The first request, r0, never arrived.
 func lateCancel(s *stage, _ int) {
 	w := s.reusedIdentity(singleSem)
 	s.concurrently(
@@ -411,8 +412,8 @@ func lateCancel(s *stage, _ int) {
 	)
 }
 
-// overtakenRelease: a process is restarted under the same identity, and acquires while the release from its previous
-// run is in flight.
+// overtakenRelease restarts a process under the same identity. The new process acquires a permit before the release
+// from the old process arrives.
 func overtakenRelease(s *stage, _ int) {
 	w := s.reusedIdentity(singleSem)
 	s.concurrently(
@@ -429,8 +430,8 @@ func overtakenRelease(s *stage, _ int) {
 	)
 }
 
-// unnoticedSuccessor: two processes share an identity. The first still relies on its permit after the second has
-// superseded it and released the new one.
+// unnoticedSuccessor runs two processes with the same identity. The first still relies on its permit after the second
+// has superseded it and released the new permit.
 func unnoticedSuccessor(s *stage, _ int) {
 	w := s.reusedIdentity(singleSem)
 	s.concurrently(
@@ -447,8 +448,8 @@ func unnoticedSuccessor(s *stage, _ int) {
 	)
 }
 
-// slowClock: a holder is cut off, and its clock runs at 0.98 times the servers' rate. That is the largest difference
-// allowed, with each of the two clocks off by 1%.
+// slowClock cuts off a holder whose clock runs at 0.98 times the servers' rate. This is the largest allowed difference:
+// each of the two clocks may be off by 1%.
 func slowClock(s *stage, _ int) {
 	slow := s.process(machine(2), "prod", 1, 0.98)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -471,7 +472,7 @@ func slowClock(s *stage, _ int) {
 	slow.end()
 }
 
-// reusedIdentity returns an acquisition under an identity that machine a uses more than once.
+// reusedIdentity returns a jobSpec with an identity that several acquisitions on machine a share.
 func (s *stage) reusedIdentity(semaphore string) jobSpec {
 	return jobSpec{semaphore: semaphore, weight: 1, identity: history.Identity{Group: s.a.group, Acquirer: s.a.acquirer}}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// member is one member of the cluster: a machine with a disk, on which one server runs after another.
+// member is a member of the cluster: a machine, its disk, and the server that is running on it.
 type member struct {
 	world  *world
 	id     string
@@ -45,12 +45,12 @@ func newMember(w *world, i int) *member {
 			return w.net.dial(ctx, m.machine(), address)
 		},
 	})
-	// The members agree on the cluster's id before the run starts, so that a world depends only on its plan.
+	// Set the cluster's id before the run starts, so that a world depends only on its plan.
 	dir, err := consensus.PrepareDataDir(consensus.DataDirConfig{
 		Memory: m.memory, MemberID: m.id, ClusterName: gatekeeper.DefaultClusterName, ClusterID: consensus.ClusterID{Seed: 1, Incarnation: 1},
 	})
 	if err != nil {
-		panic(err) // in memory, this cannot fail
+		panic(err) // cannot fail in memory
 	}
 	_ = dir.Close()
 	return m
@@ -60,7 +60,7 @@ func newMember(w *world, i int) *member {
 func (m *member) api() string  { return "10.0.0." + m.id[2:] + ":7420" }
 func (m *member) peer() string { return "10.0.0." + m.id[2:] + ":7421" }
 
-// change gives the caller the exclusive right to start or stop the server until the returned function is called.
+// change prevents other callers from starting or stopping the server until the returned function is called.
 func (m *member) change() (done func()) {
 	<-m.changing
 	return func() { m.changing <- struct{}{} }
@@ -118,7 +118,7 @@ func (m *member) set(h *host, server *gatekeeper.Server, registry *prometheus.Re
 // crash stops the server as a power loss would: its messages are dropped, and its disk loses incomplete writes.
 func (m *member) crash(notifyPeers bool) { m.cutOff(notifyPeers, m.disk.powerOff) }
 
-// kill stops the server as kill -9 would: its messages are dropped. The disk finishes the writes that it was given.
+// kill stops the server as kill -9 would: its messages are dropped, but its disk completes pending writes.
 func (m *member) kill(notifyPeers bool) { m.cutOff(notifyPeers, func() {}) }
 
 func (m *member) cutOff(notifyPeers bool, disk func()) {
@@ -133,7 +133,7 @@ func (m *member) cutOff(notifyPeers bool, disk func()) {
 	m.end(ctx)
 }
 
-// stop stops the server the way an operator would.
+// stop stops the server as an operator would.
 func (m *member) stop() {
 	defer m.change()()
 	if m.running() == nil {

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// serverLog receives the logs of servers and clients, and uses them to track which server leads.
+// serverLog collects the logs of servers and clients, and tracks the current leader.
 type serverLog struct {
 	mu            sync.Mutex // guards the fields below
 	text          bytes.Buffer
@@ -17,8 +17,8 @@ type serverLog struct {
 	onElectionWon func(server string)
 }
 
-// setOnElectionWon sets the function that is called when a server has won an election, before the server acts on it. It
-// may be nil.
+// setOnElectionWon sets a function to be called when a server has won an election, before the server acts as the
+// leader. The function may be nil.
 func (t *serverLog) setOnElectionWon(f func(server string)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -43,7 +43,7 @@ func (t *serverLog) bytes() []byte {
 	return bytes.Clone(t.text.Bytes())
 }
 
-// logHandler is one server's log handler. It passes everything on to the serverLog.
+// logHandler is the log handler of one server. It forwards all records to the serverLog.
 type logHandler struct {
 	*serverLog
 	next   slog.Handler

@@ -32,12 +32,12 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(blockedFuture))
 }
 
-// option returns the value of a flag of TestMain.
+// option returns the value of a flag defined in TestMain.
 func option[T any](t *testing.T, name string) T {
 	t.Helper()
 	got, ok := flag.Lookup(name).Value.(flag.Getter).Get().(T)
 	if !ok {
-		t.Fatalf("-%s has another type", name)
+		t.Fatalf("flag -%s has a different type", name)
 	}
 	return got
 }
@@ -55,7 +55,7 @@ type tally struct {
 	failed                map[uint64]int // by seed
 }
 
-// TestSeeds runs seeds, and logs how to repeat each failing seed.
+// TestSeeds runs the seeds, and logs how to reproduce each failure.
 func TestSeeds(t *testing.T) {
 	from, seeds, repeat := option[uint64](t, "from"), option[int](t, "seeds"), option[int](t, "repeat")
 	sum := tally{paths: make(map[path]int), failed: make(map[uint64]int), work: make(map[string]int)}
@@ -70,7 +70,7 @@ func TestSeeds(t *testing.T) {
 		}
 	})
 	for _, seed := range slices.Sorted(maps.Keys(sum.failed)) {
-		t.Logf("seed %d violated a guarantee in %d of %d runs; to repeat: make sim ARGS='-from %d -seeds 1 -repeat 20'", seed, sum.failed[seed], repeat, seed)
+		t.Logf("seed %d violated a guarantee in %d of %d runs; to reproduce: make sim ARGS='-from %d -seeds 1 -repeat 20'", seed, sum.failed[seed], repeat, seed)
 	}
 	sum.report(t, from, seeds*repeat)
 }
@@ -116,7 +116,7 @@ func (sum *tally) add(w *world, undecided int, failed bool) {
 // Raft's futures never complete.
 const blockedFuture = "github.com/hashicorp/raft.(*deferError).Error"
 
-// inBubble is like synctest.Test, but tolerates goroutines that are still waiting for such a future.
+// inBubble is like synctest.Test, but tolerates goroutines that are blocked in blockedFuture.
 func inBubble(t *testing.T, body func(t *testing.T)) {
 	var bubble []byte // as it appears in stacks
 	defer func() {
@@ -139,7 +139,7 @@ func inBubble(t *testing.T, body func(t *testing.T)) {
 	})
 }
 
-// simulate runs a plan in a bubble, and returns the guarantees that were violated.
+// simulate runs a plan in a bubble, and returns the violated guarantees.
 func simulate(t *testing.T, p *plan) (w *world, violated []string, undecided int) {
 	inBubble(t, func(t *testing.T) {
 		w = newWorld(p)
@@ -149,7 +149,7 @@ func simulate(t *testing.T, p *plan) (w *world, violated []string, undecided int
 	return w, violated, undecided
 }
 
-// check checks everything that was recorded.
+// check checks the recorded history and the members' logs.
 func (w *world) check() (violated []string, undecided int) {
 	h, err := history.Gather(w.history.Entries())
 	if err != nil {
@@ -182,15 +182,15 @@ func (w *world) saveHistory(t *testing.T, dir string) string {
 		func() error { return os.WriteFile(filepath.Join(dir, "log.txt"), w.serverLog.bytes(), 0o644) },
 	} {
 		if err := each(); err != nil {
-			t.Errorf("save the history: %v", err)
+			t.Errorf("save history: %v", err)
 		}
 	}
 	return dir
 }
 
-// report logs the results of the run, and fails it for paths that were not taken.
+// report logs the results of all seeds. With -all-paths, it fails the test if a required path was never taken.
 func (sum *tally) report(t *testing.T, from uint64, runs int) {
-	t.Logf("seeds from %d, %d runs: %v of virtual time, %d operations, %d model searches not finished, %d seeds with violated guarantees",
+	t.Logf("seeds from %d, %d runs: %v of virtual time, %d operations, %d unfinished model searches, %d seeds with violated guarantees",
 		from, runs, sum.virtual, sum.operations, sum.undecided, len(sum.failed))
 	t.Logf("shared work: %d jobs, %d tasks, %d executions, %d handed out again (%d of them lost by their workers), %d results recorded",
 		sum.work["jobs"], sum.work["tasks"], sum.work["executions"], sum.work["handed-out-again"], sum.work["lost"], sum.work["results"])
@@ -201,7 +201,7 @@ func (sum *tally) report(t *testing.T, from uint64, runs int) {
 		if sum.paths[what] == 0 {
 			t.Logf("   never  %s", what)
 			if option[bool](t, "all-paths") {
-				t.Errorf("never taken: %s", what)
+				t.Errorf("path was never taken: %s", what)
 			}
 		}
 	}

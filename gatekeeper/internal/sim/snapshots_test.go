@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// snapshot is a snapshot on a disk, and also the sink while it is being written. As on a real disk, it is listed once
+// snapshot is a snapshot on a disk, and the sink while it is being written. As on a real disk, it is not listed until
 // it is complete.
 type snapshot struct {
 	disk *disk
@@ -21,8 +21,8 @@ type snapshot struct {
 // keptSnapshots is the number of snapshots kept, as on a real disk.
 const keptSnapshots = 2
 
-// Create starts a snapshot. It is either the member's own, which covers log entries that the member has, or one sent by
-// a leader, which covers entries that the member does not have.
+// Create starts a snapshot: either the member's own, which covers entries in its log, or a snapshot from the leader,
+// which covers entries that the member lacks.
 func (d *disk) Create(version raft.SnapshotVersion, index, term uint64, members raft.Configuration, membersIndex uint64, _ raft.Transport) (raft.SnapshotSink, error) {
 	if err := d.wait(); err != nil {
 		return nil, err
@@ -52,10 +52,10 @@ func (d *disk) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 			return &meta, io.NopCloser(bytes.NewReader(s.Bytes())), nil
 		}
 	}
-	return nil, nil, fmt.Errorf("there is no snapshot %s", id)
+	return nil, nil, fmt.Errorf("snapshot %s not found", id)
 }
 
-// ID is the snapshot's name.
+// ID returns the snapshot's id.
 func (s *snapshot) ID() string { return s.meta.ID }
 
 // Cancel discards the snapshot.

@@ -41,8 +41,8 @@ func (p *program) submitJobs(end <-chan struct{}) {
 	}
 }
 
-// submitOne retries the submission of a job until the outcome is known, each time from the process that is running at
-// the time.
+// submitOne submits a job, and retries until the outcome is known. A retry comes from the process that is running by
+// then.
 func (p *program) submitOne(proc *process, id string, rng *rand.Rand) {
 	spec := &gatekeeperv1.JobSpec{
 		Id: id, Semaphore: taskSemaphores()[rng.IntN(3)], MaxResult: new(uint32(64)), MaxAttempts: []uint32{0, 1, 2, 10}[rng.IntN(4)], RetryFailed: rng.IntN(2) == 0, Priority: rng.Int32N(3),
@@ -84,7 +84,7 @@ func (p *program) submitOne(proc *process, id string, rng *rand.Rand) {
 			switch rng.IntN(6) {
 			case 0: // the same id with different content
 				_ = proc.submit(spec, append(slices.Clip(tasks), []byte("more")), false, rng) // the history records the outcome
-			case 1, 2: // the same job again, possibly after its end, from another process
+			case 1, 2: // the same job again, possibly from another process and after the job has ended
 				advance(between(rng, 0, 5*time.Second))
 				_ = p.now().submit(spec, tasks, false, rng)
 			}
@@ -176,13 +176,13 @@ func (p *process) submit(spec *gatekeeperv1.JobSpec, tasks [][]byte, cut bool, r
 	return nil
 }
 
-// followed holds everything that the streams of a job have delivered.
+// followed holds everything received from a job's streams.
 type followed struct {
 	job   *gatekeeperv1.Job
 	tasks map[uint32]*gatekeeperv1.Task
 }
 
-// followJob follows a job until it ends, on one server after another.
+// followJob follows a job until it ends. When a stream ends early, it reconnects to a random server.
 func (p *process) followJob(id string, submitted uint64, rng *rand.Rand) {
 	f, after := followed{tasks: make(map[uint32]*gatekeeperv1.Task)}, uint64(0)
 	complete := p.record.Call(history.Request{Kind: history.FollowJob, Job: &history.Job{ID: id}})
@@ -226,7 +226,7 @@ func (p *process) followOnce(f *followed, after *uint64, id string, submitted ui
 	}
 }
 
-// changeJob makes a change to a job that an operator might make. The job may have been deleted, may have ended, or may
+// changeJob cancels a job, or retries or drops its failed tasks. The job may have been deleted, may have ended, or may
 // have no failed tasks.
 func (p *process) changeJob(id string, rng *rand.Rand) {
 	c, closeConn := p.dialAny(rng)
@@ -250,8 +250,8 @@ func (p *process) changeJob(id string, rng *rand.Rand) {
 	}
 }
 
-// changeTasks retries or drops failed tasks, often only those that had failed when it last checked. It then repeats
-// the call, which must have no effect.
+// changeTasks retries or drops failed tasks, often only those that had failed as of the revision it read. In that case,
+// it then repeats the call, which must have no effect.
 func (p *process) changeTasks(ctx context.Context, c gatekeeperv1.WorkServiceClient, what history.Kind, id string, indexes []uint32, rng *rand.Rand) {
 	asOf := uint64(0)
 	if rng.IntN(3) > 0 {
@@ -370,7 +370,7 @@ func (w *world) awaitJobs() {
 
 var errJobsRunning = errors.New("not all jobs have ended")
 
-// readJobs reads every id that has ever been submitted.
+// readJobs reads the jobs under all submitted ids.
 func (p *process) readJobs(ctx context.Context, c gatekeeperv1.WorkServiceClient) error {
 	ids := map[string]bool{}
 	for _, e := range p.world.history.Entries() {

@@ -13,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// taskTracker tracks the tasks in the log, and compares them with the results that callers saw. Package check detects
-// violations that can be found from those results alone.
+// taskTracker tracks the tasks in the log, and compares them with the results that callers saw. Violations that are
+// visible in those results alone are left to package check.
 type taskTracker struct {
 	*groundTruth
 	holder       map[work.Ref]uint64
@@ -24,7 +24,7 @@ type taskTracker struct {
 	jobs         map[uint64]loggedJob    // by revision of the submission
 	last         map[work.Ref]*work.Task // the last state of each task, including tasks of deleted jobs
 	terms        map[work.Ref]uint64
-	attempts     map[uint64]string // by token, failed attempts after which the task went back to waiting
+	attempts     map[uint64]string // by token, the failures of attempts after which the task returned to waiting
 
 	deleted  map[uint64]bool       // by revision of the submission
 	deletes  map[string][]uint64   // by job id, the submissions named by deletions
@@ -108,7 +108,7 @@ func (s *taskTracker) event(e *fsm.Event, l raft.Log, state *fsm.State) {
 				continue
 			}
 			s.world.paths.inc(taskRetried)
-			s.last[t.Ref] = &work.Task{Ref: t.Ref, State: work.Waiting} // in the state, the next worker may already have the task, because one entry can do both
+			s.last[t.Ref] = &work.Task{Ref: t.Ref, State: work.Waiting} // not t, because the same entry may already have handed the task out again
 		}
 	case fsm.JobCancelled:
 		switch e.Job.Cancel.Cause {
@@ -227,7 +227,7 @@ func (s *taskTracker) compare(h *history.History, state *fsm.State) {
 		case !ok:
 		case answer.Result == history.Submitted:
 			if loggedJob, ok := s.jobs[answer.Revision]; !ok || loggedJob.id != r.Job.ID || !slices.Equal(loggedJob.tasks, r.Job.Tasks) {
-				s.fail("job %q with %d tasks was acknowledged at revision %d, where the log has %q with %d tasks", r.Job.ID, len(r.Job.Tasks), answer.Revision, loggedJob.id, len(loggedJob.tasks))
+				s.fail("job %q with %d tasks was acknowledged at revision %d, but the log has %q with %d tasks", r.Job.ID, len(r.Job.Tasks), answer.Revision, loggedJob.id, len(loggedJob.tasks))
 			}
 		case r.Kind == history.DeleteJob && r.Job.Submission != 0 && !s.deleted[r.Job.Submission]:
 			s.fail("the deletion of job %q submitted at revision %d was acknowledged, but is not in the log", r.Job.ID, r.Job.Submission)
@@ -263,7 +263,7 @@ func (s *taskTracker) compare(h *history.History, state *fsm.State) {
 func (s *taskTracker) checkJobRead(id string, j *history.JobState) {
 	for _, t := range j.Tasks {
 		if end, ok := s.everRecorded[t.Token]; t.State == "DONE" && (!ok || history.Content([]byte(end.result)) != t.Content) {
-			s.fail("a caller read that task %d of job %q ended with %q, but the log has %+v", t.Index, id, t.Content, end)
+			s.fail("a caller read task %d of job %q with result %q, but the log has %+v", t.Index, id, t.Content, end)
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (ts *grantOrder) event(e *fsm.Event, l raft.Log) {
 		ts.used[e.Semaphore] += uint64(e.Permit.Weight)
 		rule := ts.definitions[e.Semaphore]
 		if rule != nil && ts.used[e.Semaphore] > uint64(rule.Definition.Permits) {
-			ts.fail("entry %d grants token %d of %s, which puts %d of %d permits in use",
+			ts.fail("entry %d grants token %d of %s, with %d of %d permits then in use",
 				l.Index, e.Permit.Token, e.Semaphore, ts.used[e.Semaphore], rule.Definition.Permits)
 		}
 	case fsm.Released, fsm.Expired, fsm.Abandoned, fsm.Cleared, fsm.FreedUnsafely, fsm.CoolingEnded:
@@ -45,11 +45,11 @@ func (ts *grantOrder) event(e *fsm.Event, l raft.Log) {
 }
 
 // entry reports waiters that were overtaken: an entry frees a permit and hands it over, but the first waiter is refused
-// because it is too heavy, and a lighter waiter behind it gets the permit. Grants decided before the entry was created
-// are not part of the handover, because their callers may not have been in the queue yet.
+// because its weight is too large, and a lighter waiter behind it is granted the permit. Grants decided before the
+// entry was created are not part of the handover, because their callers may not have been in the queue yet.
 func (ts *grantOrder) entry(commands []fsm.Command, results []fsm.Result, l raft.Log) {
 	freed := make(map[string]uint64)       // the last token that freed its slot, by semaphore
-	refused := make(map[string]*fsm.Grant) // the last waiter that was refused because too little was free
+	refused := make(map[string]*fsm.Grant) // the last waiter refused because too few permits were free, by semaphore
 	for i := range commands {
 		switch c := commands[i].(type) {
 		case fsm.Release:
@@ -74,13 +74,13 @@ func (ts *grantOrder) entry(commands []fsm.Command, results []fsm.Result, l raft
 				}
 				ts.handedOver(freed[c.Semaphore], &c)
 			}
-		default: // the command may free something
+		default: // the command may free permits
 			clear(refused)
 		}
 	}
 }
 
-// handedOver counts grants in the entry of the release that made room for them.
+// handedOver counts grants in the same entry as the release that made room for them.
 func (ts *grantOrder) handedOver(freed uint64, c *fsm.Grant) {
 	if c.Worker && c.Weight > 1 {
 		ts.world.paths.inc(heavyTask)

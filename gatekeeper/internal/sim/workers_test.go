@@ -40,7 +40,7 @@ func (w *world) recordWorker(id history.Identity) {
 	w.worker = id
 }
 
-// workers runs one worker process after another on a machine, all under one identity.
+// workers runs successive worker processes on a machine, all under one identity, until end is closed.
 func (w *world) workers(index int, end <-chan struct{}) {
 	rng := rngFor(w.plan.seed, fmt.Sprint("worker ", index))
 	for incarnation := 1; ; incarnation++ {
@@ -93,7 +93,7 @@ type workStream struct {
 	*process
 	semaphore string
 	stream    grpc.BidiStreamingClient[gatekeeperv1.WorkRequest, gatekeeperv1.WorkResponse]
-	mu        sync.Mutex // guards the fields below, and sending
+	mu        sync.Mutex // guards sends and the fields below
 	frames    []time.Duration
 	onEnded   map[uint64]func(*gatekeeperv1.TaskEnded) // by token, records the response to the end of a task
 	until     map[uint64]time.Duration                 // the time until which the worker relies on a token
@@ -166,8 +166,8 @@ func (p *process) runStream(stop <-chan struct{}, rng *rand.Rand) {
 	}
 }
 
-// runTask works on a task for some time and refreshes its permit, or hangs for longer than the permit lasts. Then it
-// reports the outcome.
+// runTask works on a task for a random time while refreshing its permit, and then reports the outcome. Sometimes it
+// first hangs for longer than the permit's duration.
 func (k *workStream) runTask(g *gatekeeperv1.TaskGrant, stop <-chan struct{}, rng *rand.Rand) {
 	permit := g.GetGrant().GetPermit()
 	token, w, duration := permit.GetToken(), jobSpec{semaphore: k.semaphore, weight: permit.GetWeight()}, permit.GetDuration().AsDuration()

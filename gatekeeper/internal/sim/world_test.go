@@ -18,7 +18,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// world holds everything that is created from a seed: a cluster, its clients, and a record of what they did.
+// world is a simulated cluster with its clients, created from a plan, and the history of their calls.
 type world struct {
 	plan      *plan
 	start     time.Time
@@ -30,7 +30,7 @@ type world struct {
 	members   []*member
 	programs  []*program
 	operator  *operator
-	judge     *process // declares other holders dead, rightly or wrongly, and runs until the end; nil in scenarios
+	judge     *process // declares other holders dead, even live ones, and never crashes; nil in scenarios
 
 	life     context.Context //nolint:containedctx // for calls waiting for firings to end
 	cancel   context.CancelFunc
@@ -38,10 +38,10 @@ type world struct {
 	late     sync.WaitGroup // takeovers in flight, and callers following a job
 
 	seenMu sync.Mutex               // guards the fields below
-	lost   map[uint64]time.Duration // when the holder of each token was notified that it was lost
+	lost   map[uint64]time.Duration // by token, when the holder was notified of its permit's loss
 	failed []string                 // failures of operations that must always succeed
 
-	submissions map[string]uint64 // the newest revision seen of each job, by id
+	submissions map[string]uint64 // by job id, the revision of the newest submission seen
 
 	recentTokens []recentToken    // recently granted tokens
 	worker       history.Identity // the identity under which a task was last handed out
@@ -72,8 +72,8 @@ func (w *world) notifiedLost(token uint64) {
 // now returns the time since the start of the run.
 func (w *world) now() time.Duration { return time.Since(w.start) }
 
-// failf records something that must never happen, no matter what faults occur. It does not fail the test right away, so
-// that the history can be saved first.
+// failf records a failure that must never happen, whatever faults are injected. It does not fail the test immediately,
+// so that the history can be saved first.
 func (w *world) failf(format string, args ...any) {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()
@@ -151,7 +151,7 @@ func (w *world) settle() {
 			return
 		}
 	}
-	w.failf("100 seconds after the last fault, the members still have not applied the same entries: %v", w.indexes)
+	w.failf("timed out waiting for all members to apply the same entries: %v", w.indexes)
 }
 
 func (w *world) agree() bool {
@@ -191,7 +191,7 @@ func hexOf(hash [32]byte) string { return hex.EncodeToString(hash[:]) }
 // machine returns the name of a client machine.
 func machine(i int) string { return fmt.Sprintf("app%d", i) }
 
-// program is what runs on one client machine: a process, which is replaced by a new one after a crash.
+// program runs jobs on one client machine, in a process that is replaced after a crash.
 type program struct {
 	world *world
 	index int
@@ -238,7 +238,7 @@ func (p *program) now() *process {
 // jobs is the number of jobs that a program runs concurrently.
 const jobs = 3
 
-// work runs jobs until the end.
+// work runs jobs until done is closed.
 func (p *program) work(done <-chan struct{}, submitting *sync.WaitGroup) {
 	var all sync.WaitGroup
 	for j := range jobs {
@@ -269,7 +269,7 @@ func (p *program) work(done <-chan struct{}, submitting *sync.WaitGroup) {
 	last.end()
 }
 
-// spec draws a random request for a job.
+// spec returns a random jobSpec.
 func (w *world) spec(rng *rand.Rand) jobSpec {
 	names := append(semaphores(), taskSemaphores()...)
 	got := jobSpec{semaphore: names[rng.IntN(len(names))], weight: 1, hold: between(rng, 10*time.Millisecond, 2*time.Second), ignoresStop: rng.IntN(4) == 0, outcome: randomOutcome(rng)}
@@ -290,15 +290,15 @@ func (w *world) spec(rng *rand.Rand) jobSpec {
 			got.impersonatesWorker = got.identity.HolderID != ""
 		}
 	}
-	if period := firingPeriod(got.semaphore); period > 0 { // all machines request these
+	if period := firingPeriod(got.semaphore); period > 0 { // all machines request the same firings
 		got.due = w.start.Add(w.now().Truncate(period)).UTC()
 	}
 	return got
 }
 
-// workerIdentity picks an identity of a worker: the one under which it offers to work, or that of its last task.
-// Servers must not grant another caller a permit under the latter before the task has ended. The identity is empty if
-// no task has been handed out yet.
+// workerIdentity returns a worker's identity: either the one in its offer, or the one that the servers derived from it
+// for the last task. Until that task has ended, servers must not grant another caller a permit under the task's
+// identity. The result is empty if no task has been handed out yet.
 func (w *world) workerIdentity(rng *rand.Rand) history.Identity {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()

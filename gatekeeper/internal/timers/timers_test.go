@@ -124,7 +124,7 @@ func TestEnd_OutcomeUnknown_IsHarmlessWhetherItWasAppliedOrNot(t *testing.T) {
 		}
 		before := w.State().Revision()
 		if after := w.do(lost[0]); after != before {
-			t.Fatal("the first command had an effect even though it was applied late")
+			t.Fatal("the first command was applied late and still had an effect")
 		}
 	})
 	runEach(t, append(changesWithEndTime(), drainChanges()...), func(w *world, b tempChange) {
@@ -202,7 +202,7 @@ func TestTimers_AfterDemotion_KeepsAndProposesNothing(t *testing.T) {
 		w.Sleep(2 * time.Hour)
 		w.WantProposed(0)
 		if left := w.timers.SemaphoreDrain("job", 1, time.Hour); left != time.Hour {
-			t.Errorf("SemaphoreDrain() of an unknown drain = %v, want the full hour", left)
+			t.Errorf("SemaphoreDrain() of an unknown drain = %v, want 1h", left)
 		}
 	})
 }
@@ -210,7 +210,7 @@ func TestTimers_AfterDemotion_KeepsAndProposesNothing(t *testing.T) {
 func TestTimers_ReplacedRepeatedly_DropsStaleEnds(t *testing.T) {
 	runEach(t, changesWithEndTime(), func(w *world, b tempChange) {
 		if b.manualEnd == nil {
-			return // at most 16 of them can exist at the same time
+			return // at most 16 temporary edits can be in effect at the same time
 		}
 		for range 3 * minSweep {
 			b.begin(w, 1000*time.Hour)
@@ -260,7 +260,7 @@ func TestQuarantine_RunsInFullFromPromotion(t *testing.T) {
 		w.Sleep(full - time.Millisecond)
 		w.WantProposed(0)
 		w.timers.Demote(2)
-		w.lead(3) // starts over in full
+		w.lead(3) // restarts the quarantine in full
 		w.Sleep(full - time.Millisecond)
 		w.WantProposed(0)
 		w.Sleep(2 * time.Millisecond)
@@ -271,7 +271,7 @@ func TestQuarantine_RunsInFullFromPromotion(t *testing.T) {
 	})
 }
 
-// If an undo restores a definition, the timers of its pause and its temporary edit are restored too, and both commands
+// An undo that restores a definition also restores the timers of its pause and its temporary edit, and both commands
 // are proposed.
 func TestEnd_ChangeRestoredByUndo_IsProposed(t *testing.T) {
 	inWorld(t, func(w *world) {

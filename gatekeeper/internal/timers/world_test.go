@@ -20,7 +20,7 @@ type world struct {
 	timers *Timers
 }
 
-// inWorld runs a test with virtual time, and with the Timers of a leader in term 1 at the newest feature level.
+// inWorld runs a test in virtual time, with the Timers of a leader in term 1 at the newest feature level.
 func inWorld(t *testing.T, test func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -109,7 +109,7 @@ func drainChanges() []tempChange {
 	}
 }
 
-// runEach runs a test for each change, with a semaphore "job" that has one permit with token 1.
+// runEach runs a test for each change, with a semaphore "job" whose only permit is held with token 1.
 func runEach(t *testing.T, list []tempChange, test func(w *world, b tempChange)) {
 	t.Helper()
 	for _, b := range list {

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// due returns a firing of "job" that is due the given number of seconds after the test's start.
+// due returns a firing of "job" that is due the given number of seconds after the start of the test.
 func due(seconds int) semaphore.Firing {
 	return semaphore.Firing{Name: "f", Due: time.Unix(1_800_000_000, 0).UTC().Add(time.Duration(seconds) * time.Second)}
 }
@@ -30,8 +30,8 @@ func (c *cluster) run(f semaphore.Firing) {
 	c.Do(fsm.Release{Token: r.Permit.Token})
 }
 
-// poisoned fills the memory with firings from a host whose clock is fast, so that the low-water mark is in the future
-// too.
+// poisoned claims firings from a host with a fast clock, which also moves the low-water mark into the future. It
+// returns the revision at which the mark moved.
 func poisoned(c *cluster) uint64 {
 	c.Define("job", func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded })
 	for _, s := range []int{8000, 9000, 9100} {
@@ -90,12 +90,12 @@ func TestUndo_ForgottenFirings_MarkRoseSince_DoesNotLowerIt(t *testing.T) {
 		c.Do(fsm.Forget{Semaphore: "job", Term: 1, UpTo: due(x.upTo).Due})
 		c.carryOut(c.undo(change))
 		if got := c.State().LowWater("job"); !got.Equal(due(x.want).Due) || c.State().Claim("job", due(9000)) == nil {
-			t.Errorf("LowWater() after forgetting up to %d = %v, want that firing's due time", x.upTo, got)
+			t.Errorf("LowWater() after Forget up to %d = %v, want %v and the firing claimed again", x.upTo, got, due(x.want).Due)
 		}
 	}
 }
 
-// Several changes to one firing memory are undone in one step, newest first.
+// Several ForgetFirings commands for the same semaphore are undone in one step, newest first.
 func TestUndo_SeveralForgetCommands_IsOneStep(t *testing.T) {
 	c := newCluster(t)
 	poisoned(c)

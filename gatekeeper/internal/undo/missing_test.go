@@ -183,7 +183,7 @@ func TestUndo_OfSeveralChanges_IsOneChange(t *testing.T) {
 	c.carryOut(c.undo(done[0]))
 	c.wantGroups("test", ".*", "prod")
 	if sd := c.State().Definition("a"); sd.Definition.Permits != 77 || sd.Pause != nil {
-		t.Errorf("definition a after undoing the undo = %+v", sd)
+		t.Errorf("definition a after undoing the undo = %+v, want 77 permits and no pause", sd)
 	}
 }
 

@@ -78,7 +78,7 @@ var undoable = map[string]struct {
 	"lower the mark":                {poisoned, func(c *cluster) uint64 { return c.forget(c.Now) }},
 }
 
-// rules describes the rules in a state, without versions, authors and revisions.
+// rules formats the definitions and cordons in a state, without their versions and revisions.
 func rules(s *fsm.State) (all []string) {
 	for sd := range s.Definitions("") {
 		line := sd.Definition.Name + " " + strings.Join(semaphore.Changed(&semaphore.Definition{}, sd.Definition), ",") + " " + sd.Definition.GroupPattern
@@ -191,16 +191,15 @@ func TestUndo_FieldSetSince_IsConflictNamingTheField(t *testing.T) {
 	}
 }
 
-// A definition that somebody has since created under the same name is not the one that was changed, even if the two are
-// identical.
+// A definition that was re-created under the same name is a different definition, even if its content is identical.
 func TestUndo_RecreatedSince_KeepsNewDefinition(t *testing.T) {
 	remove := func(c *cluster) uint64 { return c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}}) }
 	create := func(c *cluster) uint64 { return c.Define("job", statetest.Group("dr")) }
 	for name, x := range map[string]struct {
 		change   func(c *cluster) uint64
 		since    func(c *cluster)
-		conflict bool // otherwise there is nothing to undo
-		same     bool // the current definition is still the changed one
+		conflict bool // whether a conflict is expected
+		same     bool // whether the current definition is the one that was changed
 	}{
 		"creation": {create, func(c *cluster) { remove(c); create(c) }, false, false},
 		"edit":     {func(c *cluster) uint64 { c.Define("job", nil); return create(c) }, func(c *cluster) { remove(c); create(c) }, true, false},
@@ -223,7 +222,7 @@ func TestUndo_RecreatedSince_KeepsNewDefinition(t *testing.T) {
 			remove(c)
 			create(c)
 		}, false, false},
-		"another created, then the first restored": {create, func(c *cluster) {
+		"re-created, then the first restored": {create, func(c *cluster) {
 			deleted := remove(c)
 			create(c)
 			remove(c)
@@ -244,19 +243,19 @@ func TestUndo_RecreatedSince_KeepsNewDefinition(t *testing.T) {
 			x.since(c)
 			switch u := c.undo(change); {
 			case x.same && (u.Command == nil || len(u.Conflicts) > 0):
-				t.Errorf("the definition is still the changed one, but the plan is %+v", u)
+				t.Errorf("NewPlan() = %+v, want a command and no conflicts", u)
 			case !x.same && u.Command != nil:
-				t.Errorf("the plan is %+v, but change %d has created another definition", u.Command, c.State().Definition("job").CreatedRevision)
+				t.Errorf("NewPlan() command = %+v, want none because change %d re-created the definition", u.Command, c.State().Definition("job").CreatedRevision)
 			case x.conflict != (len(u.Conflicts) == 1):
-				t.Errorf("Conflicts = %q, want exactly one if a conflict is expected", u.Conflicts)
+				t.Errorf("Conflicts = %q, want conflict = %t", u.Conflicts, x.conflict)
 			case !x.same && !strings.Contains(strings.Join(append(u.Conflicts, u.Notes...), ""), "it has since been deleted; the current definition was created by change"):
-				t.Errorf("Conflicts = %q, Notes = %q, want one that reports the deletion", u.Conflicts, u.Notes)
+				t.Errorf("Conflicts = %q, Notes = %q, want the deletion reported", u.Conflicts, u.Notes)
 			}
 		})
 	}
 }
 
-// The value was reverted manually, and then somebody else set it again. The undo must not revert that.
+// The value was reverted by hand and later set again. The undo must not revert the later edit.
 func TestUndo_SetSinceToSameValue_IsConflict(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", statetest.Group("prod"))
@@ -269,7 +268,7 @@ func TestUndo_SetSinceToSameValue_IsConflict(t *testing.T) {
 	}
 }
 
-// Neither changes that have been undone since nor temporary edits that have ended are conflicts.
+// Later changes do not conflict if they have been undone, or if they were temporary and have ended.
 func TestUndo_SetSinceAndReverted_IsNoConflict(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", statetest.Group("prod"))
@@ -330,7 +329,7 @@ func TestUndo_AlreadyEnded_DoesNothing(t *testing.T) {
 	}
 }
 
-// A pause that would already have ended and temporary values that have ended are not restored.
+// Pauses and temporary values that would have expired by now are not restored.
 func TestUndo_Deletion_RestoresStateAsOfNow(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
@@ -354,7 +353,7 @@ func TestUndo_Deletion_RestoresStateAsOfNow(t *testing.T) {
 	}
 }
 
-// If pauses replaced each other, each undo ends only its own pause, in whatever order they are undone.
+// Each undo removes only its own pause from a stack of pauses, regardless of the order of the undos.
 func TestUndo_StackedPauses_InAnyOrder(t *testing.T) {
 	reason := func(c *cluster) string {
 		if p := c.State().Definition("job").Pause; p != nil {
@@ -394,7 +393,7 @@ func TestUndo_StackedPauses_InAnyOrder(t *testing.T) {
 		if u := c.undo(undoing[0]); u.Command != nil {
 			c.carryOut(u)
 		}
-		if got := reason(c); got != "second" { // set by another change since, so it remains
+		if got := reason(c); got != "second" { // set by a later change
 			t.Fatalf("pause after both undos = %q, want second", got)
 		}
 	})
@@ -404,13 +403,13 @@ func TestUndo_StackedPauses_InAnyOrder(t *testing.T) {
 		c.Define("other", nil)
 		first := c.Do(fsm.Pause{Names: []string{"job", "other"}, Reason: "night"})
 		second := c.Do(fsm.Pause{Names: []string{"job"}, Reason: "broken", Author: "ann"})
-		c.carryOut(c.undo(first)) // this ends the "night" pause; ann's remains
+		c.carryOut(c.undo(first)) // resumes only other, because ann has since paused job again
 		if got := reason(c); got != "broken" || c.State().Definition("other").Pause != nil {
-			t.Fatalf("job is paused by %q, want broken, and other not paused", got)
+			t.Fatalf("job is paused by %q, want broken; other must not be paused", got)
 		}
 		c.carryOut(c.undo(second))
 		if got := reason(c); got != "" {
-			t.Fatalf("paused by %q, even though that pause was undone", got)
+			t.Fatalf("job is paused by %q, want not paused", got)
 		}
 	})
 }
@@ -432,11 +431,11 @@ func TestUndo_TemporaryEdit_RemovesItsEnd(t *testing.T) {
 	change := c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("dr"))}, Until: c.Now.Add(time.Hour)})
 	undoing := c.carryOut(c.undo(change))
 	if ends := c.State().Ends("job"); len(ends) != 0 {
-		t.Fatalf("the undone edit still has an end: %+v", ends[0])
+		t.Fatalf("Ends() after the undo = %+v, want none", ends)
 	}
 	c.Now = c.Now.Add(2 * time.Hour)
 	if u := c.undo(undoing[0]); u.Command != nil || !strings.Contains(u.Notes[0], "have since expired") {
-		t.Errorf("the plan makes a temporary edit permanent: %+v", u)
+		t.Errorf("plan = %+v, want no command and a note that the values have expired", u)
 	}
 }
 
@@ -453,7 +452,7 @@ func TestUndo_WithDrain_AppliesItToRestoredPauses(t *testing.T) {
 	}
 }
 
-// Like the preview of an edit, the preview of an undo names the holders that restored pauses and cordons stop.
+// The preview of an undo lists the holders that restored pauses and cordons would stop, like the preview of an edit.
 func TestEffects_Undo_NameStoppedHolders(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
@@ -517,7 +516,7 @@ func TestUndo_NoSuchChange_ReportsOldestChange(t *testing.T) {
 	}
 	first := c.Define("job", nil)
 	if _, err := NewPlan(c.State(), Request{Changes: []uint64{77}}, c.Now); !errors.As(err, &notFound) || notFound.Oldest != first || !strings.Contains(err.Error(), "gkctl history") {
-		t.Errorf("NewPlan() with an unknown change = %v, want a NoSuchChangeError with the oldest one", err)
+		t.Errorf("NewPlan() with an unknown change = %v, want a NoSuchChangeError with the oldest change", err)
 	}
 }
 

@@ -123,7 +123,7 @@ func TestSubscribe_RevisionNoLongerRemembered_MissedThenContinues(t *testing.T) 
 	defer old.Close()
 	defer edge.Close()
 	wantMissed(t, old, 10)
-	wantBatch(t, edge, 7, 7) // 7 to 10 are remembered
+	wantBatch(t, edge, 7, 7) // the hub still has 7 to 10
 	put(h, 11)
 	wantBatch(t, old, 11, 11)
 }
@@ -221,7 +221,7 @@ func TestClose_UnblocksNextAndUpdatesCount(t *testing.T) {
 	})
 }
 
-// For any order of puts and reads, a watcher gets every event once and in order, or is told that it missed some.
+// For any sequence of puts and reads, a watcher receives every event once and in order, or a batch marked Missed.
 func TestNext_AnySequence_NothingIsLostOrDeliveredTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := New(rapid.IntRange(1, 12).Draw(t, "capacity"))
@@ -312,8 +312,8 @@ func TestSubscribe_FromZero_StartsAtFirstEvent(t *testing.T) {
 	wantBatch(t, s, 2, 1, 2)
 }
 
-// The first entry of a new cluster may raise the feature level. That has a revision, but no event that a watcher could
-// have missed.
+// The first entry of a new cluster may raise the feature level. It has a revision but no events, so a watcher that
+// starts at 0 has missed nothing.
 func TestSubscribe_FirstEntryHasNoEvents_NothingIsMissed(t *testing.T) {
 	h := New(0)
 	h.add(1, nil, false)

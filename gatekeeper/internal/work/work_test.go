@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // leader is a Keeper whose responses are set by the test.
 type leader struct {
 	acquire func(ctx context.Context, call *keeper.AcquireCall) (keeper.Answer, error)
-	err     error // returned by each release
+	err     error // returned by Release
 
 	mu       sync.Mutex
 	released []fsm.Release
@@ -177,7 +177,7 @@ func TestWorker_End_IsAnsweredOrRefusedOrEndsTheStream(t *testing.T) {
 			select {
 			case a := <-w.Answers():
 				if x.end || (a.Ended.Refused != nil) != x.refused || a.Ended.Token != 5 {
-					t.Fatalf("End() was answered with %+v", a.Ended)
+					t.Fatalf("answer to End() = %+v, want refused = %t", a.Ended, x.refused)
 				}
 			case err := <-w.Failed():
 				if !x.end || !errors.Is(err, x.err) {
@@ -218,14 +218,14 @@ func TestWorker_AllSlotsInUse_CanExchangeButNotAddTasks(t *testing.T) {
 		if err := w.Take(MaxSlots); err != nil {
 			t.Fatal(err)
 		}
-		synctest.Wait() // the worker holds all of them, but most of the grants have not been read yet
+		synctest.Wait() // all slots have a task, but most grants have not been read yet
 		g := (<-w.Answers()).Grant
 		synctest.Wait()
 		if w.Take(1) == nil {
 			t.Fatal("Take() beyond MaxSlots = nil error")
 		}
 		if err := w.End(fsm.Release{Token: g.Permit.Token}, true); err != nil {
-			t.Fatalf("End() with the next task: %v", err)
+			t.Fatalf("End() requesting the next task: %v", err)
 		}
 		cancel()
 		w.Close()
@@ -260,7 +260,7 @@ func TestWorker_Drained_TakesNoMoreTasks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a := <-w.Answers(); a.Ended == nil || a.Ended.Token != 7 {
-			t.Fatalf("got answer %+v, want the end of token 7", a)
+			t.Fatalf("got answer %+v, want token 7 ended", a)
 		}
 		if info := r.Workers("s"); len(info) != 1 || !info[0].Draining || info[0].Free != 0 {
 			t.Fatalf("Workers() = %+v, want one draining worker without free slots", info)
@@ -393,7 +393,7 @@ func TestSubmission_DifferentSettings_IsRefused(t *testing.T) {
 			_, _, err = sub.Finish(t.Context())
 		}
 		if _, differs := errors.AsType[*DiffersError](err); differs != (i > 0) {
-			t.Errorf("submission with variant %d of the settings = %v", i, err)
+			t.Errorf("submission with settings %d = %v, want DiffersError: %t", i, err, i > 0)
 		}
 	}
 }
@@ -407,7 +407,7 @@ func TestSubmission_SameBytesSplitDifferently_IsRefused(t *testing.T) {
 			_, _, err = sub.Finish(t.Context())
 		}
 		if _, differs := errors.AsType[*DiffersError](err); differs != (i > 0) {
-			t.Errorf("submission with tasks %q = %v", tasks, err)
+			t.Errorf("submission with tasks %q = %v, want DiffersError: %t", tasks, err, i > 0)
 		}
 	}
 }
@@ -501,10 +501,10 @@ func TestWorker_ManyFramesDuringACommit_GrantCountsFromEarlierFrame(t *testing.T
 		during(4*time.Second, time.Millisecond/2)
 		g := w.newGrant(proposedAt, keeper.Answer{})
 		if g.Frame == 0 || g.Frame > last || g.Waited > 50*time.Millisecond {
-			t.Errorf("counted from frame %d of %d, which arrived %v earlier", g.Frame, last, g.Waited)
+			t.Errorf("grant counts from frame %d, %v before its proposal; want at most frame %d and 50ms", g.Frame, g.Waited, last)
 		}
 		if len(w.frames) > keptFrames {
-			t.Errorf("%d frames are remembered, want at most keptFrames", len(w.frames))
+			t.Errorf("got %d stored frames, want at most %d", len(w.frames), keptFrames)
 		}
 	})
 }
@@ -533,9 +533,9 @@ func TestWorker_RepeatAnswer_Retries(t *testing.T) {
 	})
 }
 
-// A refused End changes nothing: the worker keeps the task and gets no new one, no matter how often it tries.
+// After a refused End, the worker keeps its task and is not handed another, no matter how often it retries.
 func TestWorker_EndIsRefused_GetsNoNewTask(t *testing.T) {
-	for name, late := range map[string]bool{"slot waits": false, "slot gets a task anyway": true} {
+	for name, late := range map[string]bool{"slot waits": false, "slot is granted late": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var tokens atomic.Uint64
@@ -563,7 +563,7 @@ func TestWorker_EndIsRefused_GetsNoNewTask(t *testing.T) {
 						t.Fatal(err)
 					}
 					if a := <-w.Answers(); a.Ended == nil || a.Ended.Refused == nil {
-						t.Fatalf("End() was answered with %+v, want a refusal", a)
+						t.Fatalf("answer to End() = %+v, want a refusal", a)
 					}
 					x := r.Workers("s")[0]
 					if x.Free != 0 || len(x.Held) != 1 || x.Held[0].Token != 1 {
@@ -597,7 +597,7 @@ func TestWorker_EndWithNextTask_ReleasesAfterSlotIsPlaced(t *testing.T) {
 		}
 		placed()
 		if a := <-w.Answers(); a.Ended == nil || a.Ended.Token != 7 || len(l.released) != 1 {
-			t.Fatalf("got %+v after %d releases, want the end of token 7 after one", a, len(l.released))
+			t.Fatalf("got answer %+v after %d releases, want token 7 ended after 1 release", a, len(l.released))
 		}
 		cancel()
 		w.Close()

@@ -41,15 +41,15 @@ func TestConfirm_WithoutTerminal_ShowsSameText(t *testing.T) {
 	for answer, agreed := range map[string]bool{"y\n": true, "yes\n": true, "n\n": false, "\n": false, "": false} {
 		interactive, err := asked(answer, true, YesFlag{})
 		if interactive != script+about+"\nContinue? [y/N] " {
-			t.Errorf("answer %q: output on a terminal:\n%s\nwithout one:\n%s", answer, interactive, script)
+			t.Errorf("Confirm() with the answer %q printed:\n%s\nwithout a terminal:\n%s", answer, interactive, script)
 		}
 		if _, unconfirmed := errors.AsType[*ui.UnconfirmedError](err); (err == nil) != agreed || unconfirmed == agreed {
-			t.Errorf("Confirm() with the answer %q returned %v", answer, err)
+			t.Errorf("Confirm() with the answer %q = %v, want confirmed = %v", answer, err, agreed)
 		}
 	}
 	for _, terminal := range []bool{true, false} {
 		if out, err := asked("n\n", terminal, YesFlag{Yes: true}); err != nil || out != "" {
-			t.Errorf("Confirm() with --yes and terminal = %v: error %v and output %q, want neither", terminal, err, out)
+			t.Errorf("Confirm() with --yes and terminal = %v: error %v and output %q, want no error and no output", terminal, err, out)
 		}
 	}
 }

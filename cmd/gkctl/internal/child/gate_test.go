@@ -32,9 +32,9 @@ func TestGate_CommandStartsWhenGateOpens_NotIfWrapperDies(t *testing.T) {
 		output string
 		err    error
 	}{
-		"opened":           {"/bin/echo", true, "started\n", nil},
-		"the wrapper dies": {"/bin/echo", false, "", nil},
-		"no such command":  {"/nowhere/echo", true, "", syscall.ENOENT},
+		"opened":          {"/bin/echo", true, "started\n", nil},
+		"wrapper dies":    {"/bin/echo", false, "", nil},
+		"no such command": {"/nowhere/echo", true, "", syscall.ENOENT},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g, err := newGate()

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// If a deadline expired before the write, the guard would not learn the group's id and could not kill it.
+// If send set a write deadline, the deadline could expire before the group's ID is sent, and the guard could not kill
+// the group.
 func TestSend_AlwaysWrites_AndNeverBlocks(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -32,9 +33,9 @@ func TestSend_AlwaysWrites_AndNeverBlocks(t *testing.T) {
 		got = append(got, s.Text())
 	}
 	if len(got) < 2 || got[0] != "group 1234" || !slices.Equal(got[1:], sent[:len(got)-1]) {
-		t.Errorf("the guard read %d lines, want the first lines that were sent: %.5q", len(got), got)
+		t.Errorf("guard read %d lines, want a prefix of the sent lines: %.5q", len(got), got)
 	}
 	if len(got) > more {
-		t.Error("the pipe was never full, so the test proves nothing")
+		t.Error("the pipe never filled up")
 	}
 }

@@ -29,7 +29,7 @@ func TestCertificateText_DescribesProblems(t *testing.T) {
 	}
 }
 
-// A restarted server has applied nothing while there is no leader, so its zeros do not describe the cluster's state.
+// A restarted server applies nothing until a leader is elected, so its zero counts do not describe the cluster.
 func TestStatus_NoLeaderAndNothingApplied_ShowsUnknown(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -46,7 +46,7 @@ func TestStatus_NoLeaderAndNothingApplied_ShowsUnknown(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(got, test.want) {
-			t.Errorf("status is %q, want it to contain %q", got, test.want)
+			t.Errorf("status = %q, want it to contain %q", got, test.want)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func must[T any](v T, err error) func(*testing.T) T {
 	}
 }
 
-// The user confirmed only what was shown, so anything newer must be left unchanged.
+// The user confirmed only the jobs and tasks shown, so later ones must be left unchanged.
 func TestCarryOut_ChangesOnlyWhatWasShown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestCarryOut_ChangesOnlyWhatWasShown(t *testing.T) {
 		must(work.Cancel(ctx, c, "j", ""))(t)
 		change(after, deleteJob, "j deleted")
 		if j := must(work.Get(ctx, c, "j"))(t); !j.GetOver() {
-			t.Errorf("the job submitted after the first deletion is not over: %v", j)
+			t.Errorf("job submitted after the deletion = %v, want it kept and cancelled", j)
 		}
 	})
 }

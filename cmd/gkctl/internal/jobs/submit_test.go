@@ -19,7 +19,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A job may have been stored even if no response arrived. It can only be found by its id.
+// A job may be stored even if the response is lost. It can then only be found by its ID.
 func TestSubmit_OutcomeIsUnknown_PrintsTheID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -30,15 +30,15 @@ func TestSubmit_OutcomeIsUnknown_PrintsTheID(t *testing.T) {
 		code, hint := ui.Classify(s.cmd, err)
 		m := regexp.MustCompile("^Run the command again with `--id ([A-Z0-9]+)`: ").FindStringSubmatch(hint)
 		if !errors.Is(err, client.ErrOutcomeUnknown) || code != ui.ExitUnreachable || m == nil {
-			t.Fatalf("submit returned %v with exit code %d and hint %q, want an unknown outcome, 69 and the id of the job", err, code, hint)
+			t.Fatalf("submit returned %v with exit code %d and hint %q, want ErrOutcomeUnknown, 69 and a hint with the job ID", err, code, hint)
 		}
 		if j := must(work.Get(t.Context(), srv.Dial(t, "later"), m[1]))(t); j.GetTasks() != 1 {
-			t.Errorf("stored job %v, want 1 task", j)
+			t.Errorf("stored job = %v, want 1 task", j)
 		}
 	})
 }
 
-// After Ctrl-C, gkctl prints no error, so the command must print the id of a job that may have been stored.
+// After Ctrl-C, gkctl prints no error, so the command must print the ID of a job that may have been stored.
 func TestSubmit_Interrupted_PrintsTheID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -78,8 +78,8 @@ func TestSubmit_InterruptedWhileServerDown_ReportsNothingSubmitted(t *testing.T)
 	})
 }
 
-// The submitter's permit expires after gkctl has exited without a response, unless the same command is run again and
-// takes it over.
+// If gkctl exits without a response, the submitter's permit expires unless the same command is run again and takes it
+// over.
 func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessSubmittedAgain(t *testing.T) {
 	t.Parallel()
 	for _, repeated := range []bool{false, true} {
@@ -88,7 +88,8 @@ func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessSubmittedAgain
 			srv.Define(t, &gatekeeperv1.Definition{Name: "resize"})
 			args := []string{"resize", "a.jpg", "--id", "holiday", "--cancel-with-me"}
 			s := newSubmission(t, srv, delayResponses(t, srv, time.Second), args...)
-			go func() { // every response takes a second, so the network fails while the response to the submission is in flight
+			// Responses take a second, so the network fails while the response to the submission is in flight.
+			go func() {
 				awaitStored(t, srv, "holiday")
 				srv.Partition(t, s.client)
 			}()
@@ -100,24 +101,24 @@ func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessSubmittedAgain
 			}
 			if repeated {
 				again := newSubmission(t, srv, delayResponses(t, srv, 0), args...)
-				go func() { _ = again.cmd.ExecuteContext(t.Context()) }() // waits until the job is over
+				go func() { _ = again.cmd.ExecuteContext(t.Context()) }() // blocks until the job has ended
 			}
 			srv.Advance(t, work.SubmitterLease)
 			later := srv.Dial(t, "later")
 			j := must(work.Get(t.Context(), later, "holiday"))(t)
 			if cancelled := j.GetCancelCause() == gatekeeperv1.CancelCause_CANCEL_CAUSE_SUBMITTER_GONE; cancelled == repeated || j.GetOver() == repeated {
-				t.Errorf("repeated = %v: after the submitter's lease the job is %v", repeated, j)
+				t.Errorf("repeated = %v: job after the submitter's lease = %v, want cancelled = %v", repeated, j, !repeated)
 			}
-			must(work.Cancel(t.Context(), later, "holiday", "end of the test"))(t)
+			must(work.Cancel(t.Context(), later, "holiday", "test ended"))(t)
 		})
 	}
 }
 
-// awaitStored waits until the servers have stored a job.
+// awaitStored waits until a job is stored.
 func awaitStored(t *testing.T, srv *gktest.Server, id string) {
 	t.Helper()
 	c := srv.Dial(t, "observer")
-	srv.Await(t, "the job is stored", func() bool {
+	srv.Await(t, "the job to be stored", func() bool {
 		_, err := work.Get(t.Context(), c, id)
 		return err == nil
 	})
@@ -135,7 +136,7 @@ type submission struct {
 	client *client.Client // set when the command has connected
 }
 
-// newSubmission returns a gkctl job submit command. It calls connected before the command submits the job.
+// newSubmission returns a gkctl job submit command. Before submitting, the command calls connected with its client.
 func newSubmission(t *testing.T, srv *gktest.Server, connected func(*client.Client), args ...string) *submission {
 	t.Helper()
 	s := &submission{out: new(bytes.Buffer)}

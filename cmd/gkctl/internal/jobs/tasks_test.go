@@ -18,7 +18,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The list shows why and how often a task was returned. It shows the task's last worker even after the task has ended.
+// The list shows how often a task was returned, the reason, and the last worker, even after the task has ended.
 func TestTaskList_ReturnedAndEndedTasks_ShowsWorkersAndReasons(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestTaskList_ReturnedAndEndedTasks_ShowsWorkersAndReasons(t *testing.T) {
 			})
 		}()
 		<-third
-		srv.Pause(t, "resize", "so that it is not handed out a fourth time")
+		srv.Pause(t, "resize", "prevents a fourth attempt")
 		close(paused)
 		synctest.Wait()
 		stop()
@@ -78,11 +78,10 @@ func TestTaskList_ReturnedAndEndedTasks_ShowsWorkersAndReasons(t *testing.T) {
 	})
 }
 
-// The counts of a job in the list add up to the number of its tasks.
 func TestJobList_CountsAddUpToNumberOfTasks(t *testing.T) {
 	t.Parallel()
 	l := listing([]*gatekeeperv1.Job{{Tasks: 63, Waiting: 1, Held: 2, Done: 4, Failed: 8, Dropped: 16, Cancelled: 32}}, nil)
 	if got := strings.Join(l.Headers[3:10], " ") + ": " + strings.Join(l.Rows[0].Cells[3:10], " "); got != "TASKS WAITING HELD DONE FAILED DROPPED CANCELLED: 63 1 2 4 8 16 32" {
-		t.Errorf("listing() shows %s, want 63 tasks and their counts by state", got)
+		t.Errorf("listing() = %s, want 63 tasks and their counts by state", got)
 	}
 }

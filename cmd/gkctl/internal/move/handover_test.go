@@ -10,8 +10,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// newTestHandovers returns the handovers for a move of task a, held with token 1, and task b, which has no holder. The
-// move is planned at revision 10 and made at revision 20.
+// newTestHandovers returns the handovers for a move of task a, which is held with token 1, and task b, which has no
+// holder. The move is planned at revision 10 and made at revision 20.
 func newTestHandovers(t *testing.T, drain time.Duration) (h *handovers, at func(time.Duration) time.Time) {
 	t.Helper()
 	h = newHandovers(&gatekeeperv1.MoveResponse{
@@ -45,7 +45,7 @@ func TestHandovers_ReleaseThenGrant_ReportsBothTimes(t *testing.T) {
 	h, at := newTestHandovers(t, time.Second)
 	h.seen = 20
 	if h.done() || h.left != 1 {
-		t.Fatalf("done() = %v with %d left, want false with 1", h.done(), h.left)
+		t.Fatalf("done() = %v with %d left, want false with 1 left", h.done(), h.left)
 	}
 	line := h.event(permitEvent(21, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, permitIn("a", "prod", 1, 5)), at(30*time.Millisecond))
 	if line != "a released by app1 in prod (token 1) after 30ms" || !h.done() {
@@ -65,9 +65,9 @@ func TestHandovers_GrantedBetweenPlanAndMove_IsAnOldHolder(t *testing.T) {
 	t.Parallel()
 	h, at := newTestHandovers(t, time.Second)
 	h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "prod", 7, 12)), at(0))
-	h.event(permitEvent(13, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "other", 8, 13)), at(0)) // also matches after the move
+	h.event(permitEvent(13, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "other", 8, 13)), at(0)) // not in the old group
 	if h.left != 2 {
-		t.Errorf("%d old holders left after the event, want 2", h.left)
+		t.Errorf("got %d old holders left, want 2", h.left)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestHandovers_HolderStopsAfterDrain_IsReportedAsOverrun(t *testing.T) {
 		"released in time":           {true, false, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, false},
 		"released late":              {true, true, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, true},
 		"expired late":               {true, true, gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, true},
-		"expired within the drain":   {true, false, gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, false}, // not refreshed: the holder had died
+		"expired within the drain":   {true, false, gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, false}, // not refreshed because the holder died
 		"released without a drain":   {false, false, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, false},
 		"expired without a drain":    {false, false, gatekeeperv1.EventKind_EVENT_KIND_EXPIRED, true},
 		"held for an operator, late": {true, true, gatekeeperv1.EventKind_EVENT_KIND_HELD, true},
@@ -163,14 +163,14 @@ func TestBoard_RedrawsLines_OnlyOnTerminal(t *testing.T) {
 	b.printLine(h, "y")
 	b.clear()
 	if got := live.String(); strings.Count(got, "\x1b[2A\x1b[J") != 2 || strings.Contains(got, "x") {
-		t.Errorf("on a terminal the board wrote %q, want it to erase its two lines twice", got)
+		t.Errorf("board with a terminal wrote %q, want its two lines erased twice", got)
 	}
 	p := &board{out: &plain}
 	p.printLine(h, "token 1 released\x1b[2J")
 	p.show(h)
 	p.clear()
 	if plain.String() != "token 1 released [2J\n" {
-		t.Errorf("without a terminal the board wrote %q, want one line without control characters", plain.String())
+		t.Errorf("board without a terminal wrote %q, want one line without control characters", plain.String())
 	}
 	if lines := renderBoard(h, at(3*time.Second)); len(lines) != 2 || lines[1] != "  a  app1 in prod (token 1)  must stop, 3s ago" {
 		t.Errorf("renderBoard() = %q, want a line for the old holder of a", lines)

@@ -42,13 +42,13 @@ func TestHelp_EachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 		}
 		for _, part := range []string{"\nExamples:\n  ", "\n  64 "} {
 			if !strings.Contains(out.String(), part) {
-				t.Errorf("the help of %s does not contain %q:\n%s", name, part, &out)
+				t.Errorf("help for %s does not contain %q:\n%s", name, part, &out)
 			}
 		}
 		example := regexp.MustCompile(`\b(gkctl ` + regexp.QuoteMeta(name) + `\b|\| gkctl apply)`)
 		for line := range strings.Lines(c.Example) {
 			if !example.MatchString(line) {
-				t.Errorf("an example of %s shows another command: %s", name, line)
+				t.Errorf("example for %s shows a different command: %s", name, line)
 			}
 		}
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
@@ -62,7 +62,7 @@ func TestHelp_EachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 	})
 }
 
-// Every user of a machine can see the arguments of its processes. A permit's token is a number and not a secret.
+// Command-line arguments are visible to every user of the machine. A permit's token is a number, not a secret.
 func TestFlags_EachCommand_TakesNoSecrets(t *testing.T) {
 	t.Parallel()
 	secret := regexp.MustCompile(`token|secret|password|passphrase|key|bearer`)
@@ -70,7 +70,7 @@ func TestFlags_EachCommand_TakesNoSecrets(t *testing.T) {
 	forEachCommand(root, func(name string, c *cobra.Command) {
 		visit := func(f *pflag.Flag) {
 			if secret.MatchString(f.Name) && f.Value.Type() == "string" && !strings.Contains(strings.ToLower(f.Usage), "file") {
-				t.Errorf("%s --%s takes a secret instead of a file with the secret: %s", name, f.Name, f.Usage)
+				t.Errorf("%s --%s takes a secret instead of a file that contains it: %s", name, f.Name, f.Usage)
 			}
 		}
 		c.LocalFlags().VisitAll(visit)
@@ -85,7 +85,7 @@ func TestCompletion_EachCommand_CompletesItsArguments(t *testing.T) {
 		takes := regexp.MustCompile(`^\S+ .*\b(NAME|GLOB|TOKEN|ID|SEMAPHORE|COMMAND)\b`).MatchString(c.Use)
 		known := !slices.Contains([]string{"context set", "cluster add", "cert peer", "cert client"}, name) // they name new objects
 		if takes && known && c.ValidArgsFunction == nil {
-			t.Errorf("the arguments of %s have no completion: %s", name, c.Use)
+			t.Errorf("arguments of %s have no completion: %s", name, c.Use)
 		}
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if !slices.Contains([]string{"selector", "group", "acquirer", "output", "context", "from", "to"}, f.Name) || f.Value.Type() == "uint64" {

@@ -42,12 +42,12 @@ func TestRunFiring_Auto_TruncatesStartTimeInUTC(t *testing.T) {
 	}
 }
 
-// The due time comes from the schedule, no matter when in the interval a host starts.
+// The due time depends only on the schedule, not on when a host starts within the interval.
 func TestRunFiring_Cron_UsesLatestDueTime(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ flag, zone, started, want string }{
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-06-01T02:30:00+02:00", "job@2026-06-01T00:30:00Z"},
-		{"cron:30 2 * * *", "Europe/Berlin", "2026-06-01T02:29:59.9+02:00", "job@2026-05-31T00:30:00Z"}, // not due yet by this clock
+		{"cron:30 2 * * *", "Europe/Berlin", "2026-06-01T02:29:59.9+02:00", "job@2026-05-31T00:30:00Z"}, // not yet due
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-06-01T14:12:00+02:00", "job@2026-06-01T00:30:00Z"},   // RandomizedDelaySec=12h
 		{"cron:CRON_TZ=Europe/Berlin 30 2 * * *", "", "2026-06-01T02:30:00+02:00", "job@2026-06-01T00:30:00Z"},
 		{"cron:30 2 * * *", "", "2026-06-01T02:30:00+02:00", "job@2026-06-01T00:30:00Z"}, // the host's zone
@@ -69,7 +69,7 @@ func TestRunFiring_Cron_UsesLatestDueTime(t *testing.T) {
 		{"cron:0 2 * * *", "Europe/Berlin", "2026-03-29T03:00:01+02:00", "job@2026-03-29T01:00:00Z"},
 		{"cron:0 3 * * *", "Europe/Berlin", "2026-03-29T03:00:01+02:00", "job@2026-03-29T01:00:00Z"},
 		{"cron:0 1 * * *", "Europe/Berlin", "2026-03-29T03:00:01+02:00", "job@2026-03-29T00:00:00Z"},
-		{"cron:0 1 * * *", "Europe/Berlin", "2026-03-30T01:00:00+02:00", "job@2026-03-29T23:00:00Z"}, // two nights in one UTC day
+		{"cron:0 1 * * *", "Europe/Berlin", "2026-03-30T01:00:00+02:00", "job@2026-03-29T23:00:00Z"}, // second due time on the same UTC day
 		// On 25 October 02:30 occurs twice. These are two due times, as for jobs scheduled by the Go client.
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-10-25T02:30:00+02:00", "job@2026-10-25T00:30:00Z"},
 		{"cron:30 2 * * *", "Europe/Berlin", "2026-10-25T02:30:00+01:00", "job@2026-10-25T01:30:00Z"},
@@ -106,7 +106,7 @@ func TestRunFiring_InvalidFlags_AreRejected(t *testing.T) {
 		{"auto:48h", "", "use a schedule instead"},
 	} {
 		if got, err := runFiring(c.flag, c.zone, "job", started); !ui.Is[*ui.UsageError](err) || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("--firing %q --tz %q: got %s, %v; want a usage error with %q", c.flag, c.zone, got, err, c.want)
+			t.Errorf("--firing %q --tz %q: got %s, %v; want a usage error containing %q", c.flag, c.zone, got, err, c.want)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func TestGet_RepeatedStateFlag_AddsStates(t *testing.T) {
 		gatekeeperv1.DefinitionState_DEFINITION_STATE_PAUSED,
 	}
 	if !slices.Equal(got.states, want) || got.group != "prod" || !slices.Equal(got.globs, []string{"nightly-*"}) {
-		t.Errorf("get parsed states %v, group %q and names %q", got.states, got.group, got.globs)
+		t.Errorf("got states %v, group %q, names %q; want %v, \"prod\", [\"nightly-*\"]", got.states, got.group, got.globs, want)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A task of a dead worker remains in the list until another worker can get it.
+// A dead worker's task stays in the list until another worker can receive it.
 func TestList_WorkerDies_ItsTaskIsShownUntilItsSlotIsFree(t *testing.T) {
 	t.Parallel()
 	for state, c := range map[string]struct {
@@ -47,7 +47,7 @@ func TestList_WorkerDies_ItsTaskIsShownUntilItsSlotIsFree(t *testing.T) {
 					}
 					return strings.Join(lines, "\n")
 				}
-				// The worker uses the API directly, so that nothing keeps its permit alive.
+				// The worker uses the API directly, so its permit is not refreshed.
 				ctx, die := context.WithCancel(t.Context())
 				defer die()
 				stream, err := srv.Dial(t, "w").Work().Work(ctx)
@@ -67,7 +67,7 @@ func TestList_WorkerDies_ItsTaskIsShownUntilItsSlotIsFree(t *testing.T) {
 				die()
 				synctest.Wait()
 				if got := shown(); !strings.HasPrefix(got, "w | away: held for ") || !strings.HasSuffix(got, "s | 0 | j | 0") {
-					t.Errorf("after the worker's stream ended: got %q, want the task to be shown as still held", got)
+					t.Errorf("after the worker's stream ended: got %q, want an away worker that holds the task", got)
 				}
 				srv.Advance(t, 30*time.Second)
 				synctest.Wait()

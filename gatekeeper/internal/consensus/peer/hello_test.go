@@ -14,12 +14,12 @@ func TestHello_RoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := readHello(&b); err != nil || got != sent || got.level() != 2 {
-		t.Errorf("read %+v, %v, want the written hello", got, err)
+		t.Errorf("readHello() = %+v, %v, want %+v", got, err, sent)
 	}
 }
 
-// A server of an earlier version sends fewer fields, and one of a later version sends more. During an upgrade, they
-// must understand each other.
+// A server of an earlier version sends fewer fields, and a server of a later version may send more. They must be
+// compatible during an upgrade.
 func TestHello_FromAnotherVersion_IsUnderstood(t *testing.T) {
 	fields := func(texts ...string) (body []byte) {
 		for _, s := range texts {

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// host is a layer under test, with a record of its calls.
+// host is a layer under test. It records the layer's log and callbacks.
 type host struct {
 	*Layer
 	addr     string
@@ -115,10 +115,10 @@ func TestDial_BothSidesReceiveStatements(t *testing.T) {
 	a, b := newHost(t, "a", nil), newHost(t, "b", nil)
 	talk(t, a, b, "b")
 	if got := b.statementFrom("a"); got != "a:7420 dir-a" {
-		t.Errorf("b received the statement %q from a", got)
+		t.Errorf("b received statement %q, want a's API address and data directory", got)
 	}
 	if got := a.statementFrom("b"); got != "b:7420 dir-b verified" {
-		t.Errorf("a received the statement %q from b", got)
+		t.Errorf("a received statement %q, want b's API address and data directory, verified", got)
 	}
 	if got := a.Addr().String(); got != a.addr {
 		t.Errorf("Addr() = %q, want the advertised %q", got, a.addr)
@@ -135,7 +135,7 @@ func TestDial_OtherCluster_RefusalHidesTheReasonAndPointsToTheLog(t *testing.T) 
 	}
 	<-b.rejected
 	if !strings.Contains(b.logged(), "to cluster c1") || !strings.Contains(a.logged(), b.addr) || !strings.Contains(a.logged(), "its log says why") {
-		t.Errorf("logged %q and %q, want the reason and where to look", a.logged(), b.logged())
+		t.Errorf("a logged %q and b logged %q, want the reason in b's log and a reference to it in a's", a.logged(), b.logged())
 	}
 	before := len(b.logged())
 	_, _ = dial(a, "b", b)
@@ -183,7 +183,7 @@ func TestDial_MemberOfALaterIncarnation_IsBelieved(t *testing.T) {
 		c.Cluster = "c2"
 	})
 	if _, err := dial(a, "b", b); err == nil {
-		t.Error("a member of a later incarnation accepted one of an earlier incarnation")
+		t.Error("a member of a later incarnation accepted a peer from an earlier one")
 	}
 	if got := <-reported; !strings.Contains(got, "c2") || !strings.Contains(got, b.addr) {
 		t.Errorf("OnSuccessor received %q, want the cluster and the address of b", got)
@@ -199,7 +199,7 @@ func TestWarnRateLimited_ManyHosts_MemoryIsBounded(t *testing.T) {
 	b.Layer.mu.Lock()
 	defer b.Layer.mu.Unlock()
 	if n := len(b.lastLogged); n > maxWarned {
-		t.Errorf("%d hosts are remembered, want at most %d", n, maxWarned)
+		t.Errorf("lastLogged has %d hosts, want at most %d", n, maxWarned)
 	}
 }
 
@@ -211,7 +211,7 @@ func TestDial_OtherMember_IsRefused(t *testing.T) {
 	<-b.rejected
 }
 
-// The dialing side refuses a server that does not check the intended member id itself.
+// The dialer must refuse the wrong server itself, because that server may not check which member was dialed.
 func TestDial_AnotherMemberAnswers_DialerRefusesIt(t *testing.T) {
 	a := newHost(t, "a", nil)
 	for answer, want := range map[hello]string{
@@ -334,7 +334,7 @@ func FuzzReadHello(f *testing.F) {
 	f.Add(b.Bytes())
 	_ = writeRefusal(&b, errors.New("no"))
 	f.Add(b.Bytes())
-	// A version without feature levels omits the level, and a later version may send fields that are unknown here.
+	// A version without feature levels sends no level, and a later version may send additional fields.
 	f.Add([]byte("gkpeer\x00\x01\x00\x00\x0f\x00\x01c\x00\x01a\x00\x01b\x00\x01x\x00\x01f"))
 	f.Add([]byte("gkpeer\x00\x01\x00\x00\x15\x00\x01c\x00\x01a\x00\x01b\x00\x01x\x00\x01f\x00\x012\x00\x01z"))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -12,7 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 )
 
-// startingMember returns the layer of a member that has no cluster yet and holds the given id, or none.
+// startingMember returns the layer of a member that has not joined a cluster yet. If heldID is not empty, the member
+// holds that cluster id.
 func startingMember(t *testing.T, id, heldID string) *host {
 	return newHost(t, id, func(c *Config) {
 		c.Cluster = ""
@@ -49,12 +50,12 @@ func TestQuery_StartingMember_IsAnswered(t *testing.T) {
 			from = startingMember(t, "b", "")
 		}
 		if _, err := query(from, test.to, b, Note{Set: test.set}); err == nil || !strings.Contains(strings.ReplaceAll(err.Error(), `\"`, `"`), test.want) {
-			t.Errorf("%s: Query() = %v", name, err)
+			t.Errorf("%s: Query() = %v, want %q", name, err, test.want)
 		}
 	}
 }
 
-// The members of a new cluster were given different TLS files, or one of them was given none.
+// The members of a new cluster are configured with different TLS files, or one of them without TLS.
 func TestQuery_DifferentTLSFiles_NamesTheFlagsToCompare(t *testing.T) {
 	ca, other := newAuthority(t), newAuthority(t)
 	good := ca.issue(t, "127.0.0.1")
@@ -88,29 +89,29 @@ func TestQuery_DifferentTLSFiles_NamesTheFlagsToCompare(t *testing.T) {
 	}
 }
 
-// A member of a cluster reveals that it belongs to one, but it names the cluster only to peers that know the id.
+// A member reveals that it belongs to a cluster, but it sends the cluster's id only to peers that already have it.
 func TestQuery_MemberOfACluster_HidesTheClusterFromOutsiders(t *testing.T) {
 	b := newHost(t, "b", nil)
 	a := startingMember(t, "a", "")
 	if answer, err := query(a, "b", b, Note{Set: "set", State: Empty}); err != nil || answer != (Note{From: "b", To: "a", State: Founded}) {
-		t.Errorf("an outsider received the answer %+v, %v", answer, err)
+		t.Errorf("Query() by an outsider = %+v, %v, want an answer without the cluster", answer, err)
 	}
 	if answer, err := query(a, "b", b, Note{Cluster: "c1", Set: "set", State: HoldsID}); err != nil || answer.Cluster != "c1" || answer.State != Founded {
-		t.Errorf("a peer that knows the id received the answer %+v, %v", answer, err)
+		t.Errorf("Query() with the cluster's id = %+v, %v, want an answer with the cluster", answer, err)
 	}
 	refused, ok := errors.AsType[*RefusedError](func() error { _, err := query(a, "x", b, Note{}); return err }())
 	if !ok || refused.Reason != "" {
-		t.Errorf("an outsider that expects another member received %v, want a refusal without a reason", refused)
+		t.Errorf("Query() by an outsider for another member = %v, want a refusal without a reason", refused)
 	}
 }
 
-// Peers of the same cluster learn that this member has not started yet.
+// Only peers of the same cluster receive the reason for the refusal: this member has not started yet.
 func TestDial_StartingMember_RefusesEveryPeer(t *testing.T) {
 	member := newHost(t, "a", nil)
 	for heldID, want := range map[string]string{"c1": "does not know yet that its cluster has been founded", "": "without a reason", "c2": "without a reason"} {
 		b := startingMember(t, "b", heldID)
 		if _, err := dial(member, "b", b); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("holding %q: dial = %v", heldID, err)
+			t.Errorf("held id %q: dial = %v, want %q", heldID, err, want)
 		}
 	}
 	noCluster := newHost(t, "n", func(c *Config) { c.Cluster = "" })
@@ -119,7 +120,7 @@ func TestDial_StartingMember_RefusesEveryPeer(t *testing.T) {
 	}
 }
 
-// A server whose version does not know notes closes the connection.
+// A server without support for notes closes the connection.
 func TestQuery_ServerWithoutNotes_ErrorExplainsIt(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -136,7 +137,7 @@ func TestQuery_ServerWithoutNotes_ErrorExplainsIt(t *testing.T) {
 	}()
 	a := startingMember(t, "a", "")
 	if _, err := a.Query(t.Context(), listener.Addr().String(), Note{From: "a", To: "b"}); err == nil || !strings.Contains(err.Error(), "whose version does not answer") {
-		t.Errorf("Query() = %v", err)
+		t.Errorf("Query() = %v, want an error about the server's version", err)
 	}
 	listener.Close()
 	<-serverDone
@@ -149,14 +150,14 @@ func TestNote_RoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if golden := "gkpeer\x00\x01\x04\x00\x15\x00\x01c\x00\x01a\x00\x01b\x00\x01s\x00\x07founded"; b.String() != golden {
-		t.Errorf("the frozen format is %q, want %q", b.String(), golden)
+		t.Errorf("writeNote() wrote %q, want the frozen format %q", b.String(), golden)
 	}
 	status, body, err := readMessage(&b)
 	if err != nil || status != statusQuery {
 		t.Fatal(status, err)
 	}
 	if got, err := parseNote(append(body, encodeFields("a later field")...)); err != nil || got != sent {
-		t.Errorf("parsed %+v, %v, want the written note", got, err)
+		t.Errorf("parseNote() = %+v, %v, want %+v", got, err, sent)
 	}
 	for _, broken := range [][]byte{nil, encodeFields("c", "a", "b", "s"), encodeFields(strings.Repeat("x", 65), "a", "b", "s", "empty"), append(encodeFields("c", "a", "b", "s", "empty"), 0)} {
 		if _, err := parseNote(broken); err == nil {
@@ -164,12 +165,11 @@ func TestNote_RoundTrip(t *testing.T) {
 		}
 	}
 	if _, _, err := readMessage(strings.NewReader("gkpeer\x00\x01\x04")); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("reading part of a message = %v, want io.ErrUnexpectedEOF", err)
+		t.Errorf("readMessage of a truncated message = %v, want io.ErrUnexpectedEOF", err)
 	}
 }
 
-// Any data in place of a query is either rejected, or parsed as a note that is unchanged after being encoded and parsed
-// again.
+// FuzzParseNote checks that any input is either rejected or parsed into a note that survives a round trip.
 func FuzzParseNote(f *testing.F) {
 	var b bytes.Buffer
 	_ = writeNote(&b, statusQuery, Note{Cluster: "c", From: "a", To: "b", Set: "s", State: HoldsID})

@@ -95,7 +95,7 @@ func TestTLS_BothSidesAreVerified(t *testing.T) {
 	untrusted := other.issue(t, "127.0.0.1")
 	untrusted.CA = ca.file // trusts b, but b does not trust it
 	for name, files := range map[string]certs.Files{
-		"no TLS": {},
+		"a client without TLS":                               {},
 		"a client with a certificate from another authority": untrusted,
 	} {
 		if _, err := dial(newHost(t, "a", withTLS(files)), "b", b); err == nil {
@@ -115,8 +115,8 @@ func TestTLS_BothSidesAreVerified(t *testing.T) {
 
 	// A client without a certificate, and an old protocol version.
 	for name, cfg := range map[string]*tls.Config{
-		"no certificate": {InsecureSkipVerify: true},
-		"TLS 1.2":        {InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12, Certificates: certificates(t, good)},
+		"a client without a certificate": {InsecureSkipVerify: true},
+		"a client with TLS 1.2":          {InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12, Certificates: certificates(t, good)},
 	} {
 		conn, err := tls.Dial("tcp", b.addr, cfg)
 		if err == nil {
@@ -130,7 +130,7 @@ func TestTLS_BothSidesAreVerified(t *testing.T) {
 	}
 }
 
-// By default the peer port trusts the same authorities as the API. They also sign client certificates.
+// By default, the peer port trusts the same authorities as the API, and these also sign client certificates.
 func TestTLS_ClientCertificate_IsRefused(t *testing.T) {
 	ca := newAuthority(t)
 	b := newHost(t, "b", withTLS(ca.issue(t, "127.0.0.1")))
@@ -150,7 +150,7 @@ func TestTLS_ClientCertificate_IsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := readHello(conn); err == nil || !strings.Contains(err.Error(), "serverAuth") {
-			t.Errorf("%s: got error %v, want a refusal that says what is missing", name, err)
+			t.Errorf("%s: got error %v, want a refusal that mentions serverAuth", name, err)
 		}
 		conn.Close()
 		<-b.rejected
@@ -190,5 +190,5 @@ func TestTLS_FilesReplaced_NextHandshakeUsesThem(t *testing.T) {
 	if err := os.WriteFile(files.Cert, []byte("half writ"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	talk(t, a, b, "b") // both continue with the last usable files
+	talk(t, a, b, "b") // both keep using the last valid files
 }

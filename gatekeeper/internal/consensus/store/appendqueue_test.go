@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// newQueue returns a queue for a log. It is closed when the test ends, after the guard has been released.
+// newQueue returns a queue for log. The queue is closed at the end of the test, after the guard has been released.
 func newQueue(t *testing.T, log intact.Log, g *Guard) *AppendQueue {
 	q := NewAppendQueue(NewLog(log, g))
 	t.Cleanup(func() {
@@ -32,7 +32,7 @@ func newLeaderQueue(t *testing.T, log intact.Log, g *Guard) *AppendQueue {
 	return q
 }
 
-// gatedDisk is a log and a stable store in which each write waits for a token. It records the writes.
+// gatedDisk is a log and a stable store that records its writes and blocks each of them until it receives a token.
 type gatedDisk struct {
 	*raft.InmemStore
 	token chan struct{}
@@ -137,13 +137,13 @@ func TestAppendQueue_OtherWrites_WaitForTheQueue(t *testing.T) {
 		call func(q *AppendQueue, s *Stable)
 		want string // the last write
 	}{
-		{"a follower's entry", func(q *AppendQueue, _ *Stable) { leads = false; _ = q.StoreLogs(commands(2, 2)) }, "store 2-2"},
-		{"a configuration", func(q *AppendQueue, _ *Stable) { _ = q.StoreLogs(entryOf(raft.LogConfiguration)) }, "store 2-2"},
-		{"a barrier", func(q *AppendQueue, _ *Stable) { _ = q.StoreLog(entryOf(raft.LogBarrier)[0]) }, "store 2-2"},
-		{"a no-op", func(q *AppendQueue, _ *Stable) { _ = q.StoreLogs(entryOf(raft.LogNoop)) }, "store 2-2"},
-		{"a truncation", func(q *AppendQueue, _ *Stable) { _ = q.DeleteRange(1, 1) }, "delete 1-1"},
-		{"a term", func(_ *AppendQueue, s *Stable) { _ = s.SetUint64([]byte("CurrentTerm"), 2) }, "set CurrentTerm"},
-		{"a vote", func(_ *AppendQueue, s *Stable) {
+		{"follower entry", func(q *AppendQueue, _ *Stable) { leads = false; _ = q.StoreLogs(commands(2, 2)) }, "store 2-2"},
+		{"configuration", func(q *AppendQueue, _ *Stable) { _ = q.StoreLogs(entryOf(raft.LogConfiguration)) }, "store 2-2"},
+		{"barrier", func(q *AppendQueue, _ *Stable) { _ = q.StoreLog(entryOf(raft.LogBarrier)[0]) }, "store 2-2"},
+		{"no-op", func(q *AppendQueue, _ *Stable) { _ = q.StoreLogs(entryOf(raft.LogNoop)) }, "store 2-2"},
+		{"truncation", func(q *AppendQueue, _ *Stable) { _ = q.DeleteRange(1, 1) }, "delete 1-1"},
+		{"term", func(_ *AppendQueue, s *Stable) { _ = s.SetUint64([]byte("CurrentTerm"), 2) }, "set CurrentTerm"},
+		{"vote", func(_ *AppendQueue, s *Stable) {
 			_ = s.SetUint64([]byte(keyVoteTerm), 2)
 			_ = s.Set([]byte(keyVoteCand), []byte("b"))
 		}, "set " + keyVote},
@@ -172,7 +172,7 @@ func TestAppendQueue_OtherWrites_WaitForTheQueue(t *testing.T) {
 				disk.token <- struct{}{}
 				<-called
 				if got, want := fmt.Sprint(disk.writes), fmt.Sprintf("[store 1-1 %s]", tc.want); got != want {
-					t.Errorf("the disk wrote %s, want %s", got, want)
+					t.Errorf("writes = %s, want %s", got, want)
 				}
 			})
 		})
@@ -207,8 +207,8 @@ func TestAppendQueue_TrimmingTheFront_DoesNotWaitForLaterEntries(t *testing.T) {
 	})
 }
 
-// Raft trims a log up to the snapshot, which may be the last entry on disk while the next one is still in the queue. A
-// log that seemed to end there would be deleted from the back.
+// Raft trims the log up to the snapshot, which may end at the last entry on disk while the next entry is still queued.
+// If the log seemed to end there too, it would be deleted from the back.
 func TestAppendQueue_TrimmingUpToTheLastEntryOnDisk_WaitsForTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := newGuard(t)
@@ -230,7 +230,7 @@ func TestAppendQueue_TrimmingUpToTheLastEntryOnDisk_WaitsForTheNext(t *testing.T
 		<-trimmed
 		want := fmt.Sprintf("[store 1-%d store %d-%[2]d delete 1-%d delete %d-%d]", deleteChunk+2, deleteChunk+3, deleteChunk, deleteChunk+1, deleteChunk+2)
 		if got := fmt.Sprint(disk.writes); got != want {
-			t.Errorf("the disk wrote %s, want %s", got, want)
+			t.Errorf("writes = %s, want %s", got, want)
 		}
 	})
 }
@@ -313,7 +313,7 @@ func TestAppendQueue_FailedWrite_NothingReturns(t *testing.T) {
 	}
 }
 
-// crashingDisk is a log and a stable store that loses everything after a number of writes.
+// crashingDisk is a log and a stable store on which only the first few writes succeed.
 type crashingDisk struct {
 	*raft.InmemStore
 	remaining int // writes until the crash
@@ -343,9 +343,9 @@ func (d *crashingDisk) SetUint64(key []byte, val uint64) error {
 	return d.write(func() error { return d.InmemStore.SetUint64(key, val) })
 }
 
-// A member alternates between leading and following, and is crashed at each of its writes in turn. Afterwards the disk
-// must contain a prefix of what was stored. The prefix must include everything that a call reported as durable, and
-// everything stored before the newest term.
+// A member alternates between leading and following, and crashes at each of its writes in turn. After the crash, the
+// disk must contain a prefix of the stored entries. The prefix must include every entry that a call reported as
+// durable, and every entry stored before the term on disk was written.
 func TestAppendQueue_CrashAtEveryWrite_LosesOnlyWhatNothingReliedOn(t *testing.T) {
 	for range 20 {
 		seed := rand.Uint64()
@@ -367,9 +367,9 @@ func crashAfter(t *testing.T, seed uint64, writes int) (crashed bool) {
 	q.Enable(func() bool { return leads })
 	s := NewStable(disk, q)
 
-	// The model of the member. Every step records its effect after the call has returned.
+	// The model of the member. durable and before change only after the call has returned.
 	term, next := uint64(1), uint64(1)
-	stored := make(map[uint64]uint64) // the term of each entry that was stored and not truncated
+	stored := make(map[uint64]uint64) // by index, the term of each entry that was stored and not truncated
 	durable := uint64(0)              // the last entry that a call has reported as durable
 	before := map[uint64]uint64{1: 0} // by term, the last entry when the term was written
 	ended, _ := onRaftGoroutine(func() {
@@ -399,7 +399,7 @@ func crashAfter(t *testing.T, seed uint64, writes int) (crashed bool) {
 			case n == 3:
 				durable = max(durable, min(q.Durable(), next-1))
 			case n == 4:
-				<-time.After(time.Millisecond) // the queue is written
+				<-time.After(time.Millisecond) // lets the queue be written
 			default:
 				var logs []*raft.Log
 				for range 1 + random.IntN(4) {
@@ -413,13 +413,13 @@ func crashAfter(t *testing.T, seed uint64, writes int) (crashed bool) {
 			}
 		}
 	})
-	synctest.Wait() // it has finished, or is blocked by the fault
+	synctest.Wait() // the goroutine has finished, or is blocked by the fault
 	g.Release()
 	<-ended
 
 	end := last(t, disk.InmemStore)
 	if end < durable {
-		t.Errorf("the disk ends with entry %d, even though entry %d was reported as durable", end, durable)
+		t.Errorf("the last entry on disk is %d, but entry %d was reported as durable", end, durable)
 	}
 	for i := uint64(1); i <= end; i++ {
 		var got raft.Log
@@ -428,7 +428,7 @@ func crashAfter(t *testing.T, seed uint64, writes int) (crashed bool) {
 		}
 	}
 	if at, err := disk.GetUint64([]byte("CurrentTerm")); err != nil || end < before[at] {
-		t.Errorf("the disk ends with entry %d and has term %d (%v), which was written after entry %d", end, at, err, before[at])
+		t.Errorf("the last entry on disk is %d, but term %d (%v) was written after entry %d", end, at, err, before[at])
 	}
 	return disk.crashed
 }

@@ -60,8 +60,8 @@ func TestCache_KeepsOnlySmallEntries(t *testing.T) {
 	reads(3, 2, maxCachedSize+2, 1)
 	reads(4, 2, 40, 1)
 
-	// A cached entry stays in its slot when a large entry with the same slot is stored, and is not mistaken for the
-	// large one.
+	// A large entry is not cached and does not evict the cached entry in its slot. Reading it must not return the
+	// cached entry.
 	for index := uint64(5); index < 2+cachedEntries; index++ {
 		store(entry(index, 2, 1))
 	}

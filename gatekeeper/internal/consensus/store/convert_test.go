@@ -20,7 +20,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// oldDataDir creates a data directory written by the last build before raft-boltdb, with entries 8 to 98, a term and a
+// oldDataDir extracts a data directory written by the last build before raft-boltdb, with entries 8 to 98, a term and a
 // vote.
 func oldDataDir(t *testing.T, kind Kind) (dir string) {
 	t.Helper()
@@ -85,7 +85,7 @@ func checkConverted(t *testing.T, dir string, kind Kind) {
 			t.Errorf("term %d, vote %q, %v, want term 91 and a vote for gk1", term, vote, err)
 		}
 		if got, err := kindOf(o.values); got != kind || err != nil {
-			t.Errorf("kindOf() = %s, %v, want the converted kind", got, err)
+			t.Errorf("kindOf() = %s, %v, want %s", got, err, kind)
 		}
 		if err := o.Close(); err != nil {
 			t.Error(err)
@@ -106,7 +106,7 @@ func TestOpen_OldFormat_ErrorNamesTheCommand(t *testing.T) {
 			}
 		}
 		if !reflect.DeepEqual(before, readImage(t, dir)) {
-			t.Error("the directory was written to")
+			t.Error("the directory was modified")
 		}
 	})
 }
@@ -166,7 +166,7 @@ func TestConvert_CrashBetweenSteps_NextCallFinishes(t *testing.T) {
 				err = o.Close()
 			}
 			if !converted && !errors.Is(err, ErrOldFormat) || converted != (n >= steps-1) {
-				t.Errorf("opened after %d steps: %v", n, err)
+				t.Errorf("openReader after %d steps: %v", n, err)
 			}
 			if _, err := Convert(dir); err != nil && (!converted || !errors.Is(err, ErrConverted)) {
 				t.Errorf("Convert after %d steps: %v", n, err)
@@ -179,8 +179,8 @@ func TestConvert_CrashBetweenSteps_NextCallFinishes(t *testing.T) {
 	})
 }
 
-// After an interrupted conversion, an operator copies the segments back to start the earlier build again, and that
-// build writes to them.
+// After an interrupted conversion, an operator copies the segments back to run the earlier build again, which writes to
+// them.
 func TestConvert_SegmentsPutBackByHand_AreNotReplacedByOlderOnes(t *testing.T) {
 	dir := oldDataDir(t, KindWAL)
 	c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: testConfig()}
@@ -199,11 +199,11 @@ func TestConvert_SegmentsPutBackByHand_AreNotReplacedByOlderOnes(t *testing.T) {
 		t.Errorf("Convert() = %v, want an error that says which segments to move away", err)
 	}
 	if _, err := os.Stat(newer); err != nil {
-		t.Errorf("the file written since was removed: %v", err)
+		t.Errorf("the newer file was removed: %v", err)
 	}
 }
 
-// A crash within a step leaves only some of its files.
+// A crash during a step may leave a partially written file.
 func TestConvert_HalfWritten_StartsOver(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind Kind) {
 		dir := oldDataDir(t, kind)
@@ -242,7 +242,7 @@ func TestConvert_Damaged_IsRefused(t *testing.T) {
 				case !errors.Is(err, ErrDamaged):
 					t.Errorf("%s, byte %d flipped: got error %v, want ErrDamaged", name, pos, err)
 				case !reflect.DeepEqual(before, readImage(t, dir)):
-					t.Errorf("%s, byte %d flipped: the directory was written to", name, pos)
+					t.Errorf("%s, byte %d flipped: the directory was modified", name, pos)
 				default:
 					refused++
 				}
@@ -262,7 +262,7 @@ func TestConvert_OldNamesTaken_IsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := Convert(dir); err == nil || !strings.Contains(err.Error(), "move it away") || string(mustRead(t, filepath.Join(dir, name))) != "mine" {
-			t.Errorf("%s: Convert() = %v, want an error, and the file kept", name, err)
+			t.Errorf("%s: Convert() = %v, want an error and an unchanged file", name, err)
 		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// sector is the number of bytes that a disk writes atomically, even in a power loss.
+// sector is the number of bytes that a disk writes atomically, even during a power loss.
 const sector = 512
 
 // model is the expected content of the log and the stable store.
@@ -38,7 +38,7 @@ func (m model) next() uint64 {
 	return m.entries[len(m.entries)-1].Index + 1
 }
 
-// step performs one of Raft's writes, on the files and on the model.
+// step performs a random write of the kind that Raft performs, on both the files and the model.
 func (m *model) step(random *rand.Rand, o opened) (what string, err error) {
 	term := uint64(1)
 	if n := len(m.entries); n > 0 {
@@ -80,7 +80,7 @@ func (m *model) step(random *rand.Rand, o opened) (what string, err error) {
 	return fmt.Sprintf("store %d to %d", next, m.next()-1), o.log.StoreLogs(logs)
 }
 
-// diff opens the files the way openReader does, and returns an error for the first difference from the model.
+// diff opens the files with openReader and returns an error for the first difference from the model.
 func (m model) diff(dir string, asRecover bool) (err error) {
 	o, err := openReader(dir, asRecover)
 	if err != nil {
@@ -112,8 +112,8 @@ func (m model) diff(dir string, asRecover bool) (err error) {
 	return nil
 }
 
-// crash describes one write to the file by the file's contents before and after it. bbolt extends the file, writes
-// pages that no valid header refers to, in any order, syncs them, and then overwrites the older of the two headers.
+// crash holds the file's contents before and after a single write. bbolt extends the file, writes pages that no valid
+// header refers to, in any order, syncs them, and then overwrites the older of the two headers.
 type crash struct {
 	before, after []byte
 	page          int
@@ -145,8 +145,8 @@ func newCrash(before, after []byte) (c crash, err error) {
 	return c, nil
 }
 
-// pages returns the file after a crash that wrote only some of the pages, and some of those only partly. If grown is
-// set, the file is as long as after the write, otherwise as long as before it.
+// pages returns the file as left by a crash in which only some of the pages were written, some of them partially. If
+// grown is set, the file had already been extended.
 func (c crash) pages(random *rand.Rand, grown bool) []byte {
 	data := bytes.Clone(c.before)
 	if grown && len(c.after) > len(data) {
@@ -165,7 +165,7 @@ func (c crash) pages(random *rand.Rand, grown bool) []byte {
 	return data
 }
 
-// torn returns a file in which all pages and the given number of bytes of the header were written.
+// torn returns the file with all pages written, but only the first headerBytes bytes of the header.
 func (c crash) torn(headerBytes int) []byte {
 	data := bytes.Clone(c.after)
 	at := c.header * c.page
@@ -173,7 +173,7 @@ func (c crash) torn(headerBytes int) []byte {
 	return data
 }
 
-// crashSeed returns the random source of a test and the number of writes, and logs how to repeat the run.
+// crashSeed returns a test's random source and number of writes, and logs the seed so that the run can be repeated.
 func crashSeed(t *testing.T) (random *rand.Rand, writes int) {
 	t.Helper()
 	seed := rand.Uint64()
@@ -190,7 +190,7 @@ func crashSeed(t *testing.T) (random *rand.Rand, writes int) {
 	return rand.New(rand.NewPCG(seed, 1)), 300
 }
 
-// markAt returns the mark that a crash during a write leaves behind. The mark is written after entries are written, and
+// markAt returns the mark that a crash during a write leaves behind. The mark is updated after entries are stored and
 // before entries are deleted.
 func markAt(before, current model, oldMark, newMark []byte) []byte {
 	if len(current.entries) > len(before.entries) {
@@ -199,8 +199,8 @@ func markAt(before, current model, oldMark, newMark []byte) []byte {
 	return newMark
 }
 
-// After a crash at any moment during a write, the file has its content from before or after the write, and is accepted.
-// Opening a file is a write too.
+// After a crash at any point during a write, the file can be opened and has its content from before or after the write.
+// Opening a file is also a write.
 func TestOpen_CrashDuringAWrite_HasContentFromBeforeOrAfter(t *testing.T) {
 	t.Parallel()
 	random, writes := crashSeed(t)
@@ -236,7 +236,7 @@ func TestOpen_CrashDuringAWrite_HasContentFromBeforeOrAfter(t *testing.T) {
 		checkOpens(what+": all pages, but no header", c.torn(0), mark, before)
 		checkOpens(what+": part of the header", c.torn(sector*(1+random.IntN(c.page/sector))), mark, current)
 		if random.IntN(10) == 0 {
-			checkOpens(what+": all", c.after, after, current)
+			checkOpens(what+": complete write", c.after, after, current)
 		}
 		file, marked = c.after, after
 	}
@@ -254,10 +254,10 @@ func TestOpen_CrashDuringAWrite_HasContentFromBeforeOrAfter(t *testing.T) {
 			}
 			reopened, err := openAt(dir)
 			if err != nil {
-				t.Fatalf("%s, then opened: %v", what, err)
+				t.Fatalf("%s, then reopened: %v", what, err)
 			}
 			b = reopened
-			checkCrashes(what+", then opened", current)
+			checkCrashes(what+", then reopened", current)
 		}
 	}
 	if grown == 0 {
@@ -265,9 +265,9 @@ func TestOpen_CrashDuringAWrite_HasContentFromBeforeOrAfter(t *testing.T) {
 	}
 }
 
-// This test tears every header write after each sector, and after each byte for a disk that does not write sectors
-// atomically. On such a disk, a header that was being written cannot be distinguished from one that was corrupted
-// later, and a server that used the older header could forget a vote.
+// This test tears the header write at every sector boundary, and also at every byte of the first sector, for disks that
+// do not write sectors atomically. On such a disk, a torn header cannot be distinguished from one that was corrupted
+// later, and a server that used the older header could lose a vote.
 func TestOpen_TornHeader_OlderOneIsUsedOnlyIfTornBetweenSectors(t *testing.T) {
 	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
@@ -279,7 +279,7 @@ func TestOpen_TornHeader_OlderOneIsUsedOnlyIfTornBetweenSectors(t *testing.T) {
 	path, markPath := filepath.Join(dir, RaftFile), filepath.Join(dir, intact.MarkFile)
 	random := rand.New(rand.NewPCG(1, 1))
 	current := model{values: make(map[string]string)}
-	for range 2 { // each of the two headers
+	for range 2 { // one write for each of the two headers
 		before, file, marked := current.clone(), mustRead(t, path), mustRead(t, markPath)
 		if _, err := current.step(random, b); err != nil {
 			t.Fatal(err)

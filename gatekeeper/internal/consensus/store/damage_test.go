@@ -31,7 +31,7 @@ type contents struct {
 	Mark    string
 }
 
-// openAt opens the data directory the way a server does.
+// openAt opens the data directory as a server does.
 func openAt(dir string) (opened, error) { return openLog(dir, KindBolt, testConfig()) }
 
 // storeOne stores one entry.
@@ -73,8 +73,8 @@ type dirReader struct {
 	io.Closer
 }
 
-// openReader opens a data directory the way a server does or, if asRecover is set, the way recover does, which writes
-// nothing and is faster.
+// openReader opens a data directory as a server does or, if asRecover is set, as recover does, which is read-only and
+// faster.
 func openReader(dir string, asRecover bool) (dirReader, error) {
 	if asRecover {
 		o, err := OpenOffline(dir)
@@ -103,7 +103,7 @@ func readEntries(log intact.Reader) (entries []raft.Log, err error) {
 	return entries, nil
 }
 
-// readAll opens the data directory the way openReader does, and reads everything.
+// readAll opens the data directory with openReader and reads everything.
 func readAll(dir string, asRecover bool) (c contents, err error) {
 	o, err := openReader(dir, asRecover)
 	if err != nil {
@@ -156,9 +156,9 @@ func writeFiles(t *testing.T, dir string, data, mark []byte) {
 	}
 }
 
-// damagedOrSame writes data as the log's file in a new directory. It opens the directory the way recover does, and one
-// time in sixteen the way a server does. It reports whether damage was detected. Any result other than ErrDamaged or
-// the same contents fails the test.
+// damagedOrSame writes data as the log's file in a new directory, and opens it as recover does or, one time in sixteen,
+// as a server does. It reports whether damage was detected. Any result other than ErrDamaged or the same contents fails
+// the test.
 func damagedOrSame(t *testing.T, what string, data []byte, want contents) (detected bool) {
 	t.Helper()
 	dir := t.TempDir()
@@ -234,7 +234,7 @@ func TestOpen_FileMissing_IsDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := openAt(dir); !errors.Is(err, ErrDamaged) {
-		t.Errorf("open of a directory that has lost its votes = %v, want ErrDamaged", err)
+		t.Errorf("openAt() without %s = %v, want ErrDamaged", RaftFile, err)
 	}
 }
 
@@ -248,7 +248,7 @@ func TestOpen_AnotherFormat_IsDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := openAt(dir); !errors.Is(err, ErrDamaged) {
-		t.Errorf("open = %v, want ErrDamaged", err)
+		t.Errorf("openAt() = %v, want ErrDamaged", err)
 	}
 }
 
@@ -263,7 +263,7 @@ func TestOpen_WrittenByAnotherProgram_IsDamaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := openAt(dir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "has a freelist") {
-		t.Errorf("open = %v, want ErrDamaged for the freelist", err)
+		t.Errorf("openAt() = %v, want ErrDamaged for the freelist", err)
 	}
 }
 
@@ -295,7 +295,7 @@ func (r *reader) ReadAt(p []byte, at int64) (int, error) {
 	return r.Reader.ReadAt(p, at)
 }
 
-// A page that claims to span half of a gigabyte file must be refused before it fills the machine's memory.
+// A page that claims to span half of a gigabyte file must be refused before it is read into memory.
 func TestWalk_PageThatClaimsToBeLong_IsNotRead(t *testing.T) {
 	original := mustRead(t, filepath.Join(newFilledDir(t, 300), RaftFile))
 	size, refused := os.Getpagesize(), 0
@@ -307,7 +307,7 @@ func TestWalk_PageThatClaimsToBeLong_IsNotRead(t *testing.T) {
 			refused++
 		}
 		if r.largest > size {
-			t.Errorf("page %d: %d bytes were read in one call", at/size, r.largest)
+			t.Errorf("page %d: read %d bytes in one call, want at most %d", at/size, r.largest, size)
 		}
 	}
 	if refused == 0 {
@@ -403,8 +403,8 @@ func TestOpen_LastBatchLost_IsDamaged(t *testing.T) {
 	}
 }
 
-// The mark is not synced with each batch, so it may be half a minute old after a power loss. If the disk has also lost
-// the last batch, even though it had acknowledged that batch, no trace of it is left.
+// The mark is not synced with each batch, so it may be half a minute old after a power loss. If the disk also loses the
+// last batch, even though it had acknowledged the sync, the loss cannot be detected.
 func TestOpen_LastBatchLostInAPowerLoss_IsNotDetected(t *testing.T) {
 	dir, older := withoutLastBatch(t)
 	if err := os.WriteFile(filepath.Join(dir, intact.MarkFile), older, 0o600); err != nil {
@@ -428,7 +428,7 @@ func TestOpen_MarkMissing_IsDamaged(t *testing.T) {
 	}
 }
 
-// BenchmarkStoreLogs measures batches of one entry and of many. Run it on a disk that really syncs.
+// BenchmarkStoreLogs measures batches of 1 and 64 entries. Run it on a disk that actually syncs.
 func BenchmarkStoreLogs(b *testing.B) {
 	plain, err := raftboltdb.NewBoltStore(filepath.Join(b.TempDir(), RaftFile))
 	if err != nil {

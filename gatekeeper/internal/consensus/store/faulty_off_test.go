@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestFaultyDisk_FollowsItsFile builds this package with disks that fail on command, and runs TestDisturbed.
+// TestFaultyDisk_FollowsItsFile runs the tests that need the faulty build tag, with which disks fail on command.
 func TestFaultyDisk_FollowsItsFile(t *testing.T) {
 	t.Parallel()
 	out, err := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-tags", "faulty", "-run", "^TestDisturbed", ".").CombinedOutput()

@@ -34,7 +34,7 @@ func TestDisturbed_Delay_TakesLonger(t *testing.T) {
 			start, done := time.Now(), false
 			err := disturbed("set", func() error { done = true; return nil })
 			if took := time.Since(start); err != nil || !done || took != want {
-				t.Errorf("%q: done %t after %v, %v", words, done, took, err)
+				t.Errorf("%q: done %t after %v, error %v, want done after %v", words, done, took, err, want)
 			}
 		}
 	})
@@ -46,7 +46,7 @@ func TestDisturbed_Fail_ReturnsAnErrorBeforeOrAfterTheWrite(t *testing.T) {
 		set(words)
 		done := false
 		if err := disturbed("store logs", func() error { done = true; return nil }); !errors.Is(err, syscall.EIO) || done != want {
-			t.Errorf("%q: written %t, error %v", words, done, err)
+			t.Errorf("%q: written %t, error %v, want written %t, EIO", words, done, err, want)
 		}
 		if err := disturbed("get log", func() error { return nil }); err != nil {
 			t.Errorf("%q: a read failed: %v", words, err)
@@ -58,7 +58,7 @@ func TestDisturbed_Fail_ReturnsAnErrorBeforeOrAfterTheWrite(t *testing.T) {
 	}
 }
 
-// Every write by Raft goes through disturbed, and a failed one is a fault that stops the server.
+// Every write by Raft goes through disturbed, and a failed write is a fault that stops the server.
 func TestDisturbed_EveryWriteOfTheStores(t *testing.T) { eachKind(t, testEveryWrite) }
 
 func testEveryWrite(t *testing.T, kind Kind) {

@@ -46,7 +46,7 @@ func appendEntries(t *testing.T, log raft.LogStore, first, last, term uint64) {
 	}
 }
 
-// install writes a snapshot in the same way as Raft does, for a leader's snapshot or a local one.
+// install writes a snapshot as Raft does for both a leader's snapshot and a local one.
 func install(t *testing.T, snapshots raft.SnapshotStore, index, term uint64) {
 	t.Helper()
 	_, transport := raft.NewInmemTransport("")
@@ -62,7 +62,7 @@ func install(t *testing.T, snapshots raft.SnapshotStore, index, term uint64) {
 	}
 }
 
-// If a long snapshot were synced only at the end, it would delay the syncs of the log.
+// Syncing a long snapshot only at the end would delay the syncs of the log.
 func TestSnapshots_LongSnapshot_IsSyncedWhileWritten(t *testing.T) {
 	var synced int
 	g := NewGuard(GuardConfig{Timeout: time.Minute, Observe: func(op string, _ time.Duration) {
@@ -90,7 +90,7 @@ func TestSnapshots_LongSnapshot_IsSyncedWhileWritten(t *testing.T) {
 			}
 		}
 		if synced != 2 {
-			t.Errorf("%d syncs for two MiB, want 2", synced)
+			t.Errorf("got %d syncs for 2 MiB, want 2", synced)
 		}
 		if err := errors.Join(finish(sink), finish(sink)); err != nil || sink.(*snapshotSink).file != nil { //nolint:forcetypeassert // Create returns only this type
 			t.Errorf("after finishing: error %v, file still open: %v", err, sink.(*snapshotSink).file != nil) //nolint:forcetypeassert // as above
@@ -121,9 +121,9 @@ func wantEntries(t *testing.T, log raft.LogStore, first, last uint64) {
 	}
 }
 
-// A leader's snapshot replaces a log that does not contain its last entry. Raft keeps the old entries, even though they
-// may never have been committed. If this member became leader, it would send them to a follower that lacks them, and
-// that follower would apply them.
+// A leader's snapshot replaces a log that does not contain the snapshot's last entry. Raft would keep the old entries,
+// even though they may never have been committed. If this member became leader, it would send them to followers that
+// lack them, and those followers would apply them.
 func TestSnapshot_FromLeader_ReplacesMismatchedLog(t *testing.T) {
 	eachKind(t, testSnapshot_FromLeader_ReplacesMismatchedLog)
 }
@@ -159,8 +159,8 @@ func testSnapshot_FromLeader_ReplacesMismatchedLog(t *testing.T, kind Kind) {
 	}
 }
 
-// The log reaches as far as the snapshot, but has different entries. Raft remembers how long the log was, and would
-// accept no more entries.
+// The log extends to the snapshot or past it, but its entries differ. Raft caches the last index of the log, and would
+// not accept new entries until restarted.
 func TestSnapshot_FromLeader_ForkedLog_StopsMember(t *testing.T) {
 	eachKind(t, testSnapshot_FromLeader_ForkedLog_StopsMember)
 }
@@ -178,7 +178,7 @@ func testSnapshot_FromLeader_ForkedLog_StopsMember(t *testing.T, kind Kind) {
 		go func() {
 			defer close(done)
 			install(t, f.Snapshots, 20, 4)
-			t.Error("install returned to Raft")
+			t.Error("install returned, want it to block after the fault")
 		}()
 		<-g.Failed()
 		if !errors.Is(g.Err(), errForked) {

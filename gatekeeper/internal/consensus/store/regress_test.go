@@ -61,8 +61,8 @@ func restore(t *testing.T, dir string) (index uint64, err error) {
 	return index, g.Err()
 }
 
-// A member must not forget what it has acknowledged. Without the newest snapshot, it may start only if its log contains
-// everything in that snapshot.
+// A member must not lose acknowledged entries. If its newest snapshot is unreadable, it may start only if an
+// older snapshot and the log together cover that snapshot.
 func TestOpen_NewestSnapshotDamaged_IsRefusedUnlessLogCoversIt(t *testing.T) {
 	t.Parallel()
 	eachKind(t, testOpen_NewestSnapshotDamaged_IsRefusedUnlessLogCoversIt)
@@ -74,10 +74,10 @@ func testOpen_NewestSnapshotDamaged_IsRefusedUnlessLogCoversIt(t *testing.T, kin
 		file   string
 		change func([]byte) []byte
 	}{
-		{"its state has a flipped bit", snapshotState, flip},
-		{"its state is empty", snapshotState, empty},
-		{"its meta.json is empty", snapshotMeta, empty},
-		{"its meta.json has a different index", snapshotMeta, changeIndex},
+		{"state with a flipped bit", snapshotState, flip},
+		{"empty state", snapshotState, empty},
+		{"empty meta.json", snapshotMeta, empty},
+		{"meta.json with a different index", snapshotMeta, changeIndex},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for _, older := range []bool{true, false} {
@@ -126,7 +126,7 @@ func testOpen_NewestSnapshotDamaged_IsRefusedUnlessLogCoversIt(t *testing.T, kin
 	}
 }
 
-// With its only snapshot unreadable, Raft would begin with an empty log, and vote.
+// If the only snapshot is unreadable, Raft would start with an empty log and could vote.
 func TestOpen_OnlySnapshotUnreadable_IsDamaged(t *testing.T) {
 	eachKind(t, testOpen_OnlySnapshotUnreadable_IsDamaged)
 }

@@ -86,7 +86,7 @@ func TestGuard_HungCall_IsAFault(t *testing.T) {
 		g.Release()
 		<-done
 		if *returned {
-			t.Error("a call that hung returned to Raft")
+			t.Error("the hung call returned to Raft")
 		}
 	})
 }
@@ -109,7 +109,7 @@ func (monotonic) IsMonotonic() bool { return true }
 func TestLog_IsMonotonic_IsForwarded(t *testing.T) {
 	g, _ := newGuard(t)
 	if NewLog(raft.NewInmemStore(), g).IsMonotonic() || !NewLog(monotonic{}, g).IsMonotonic() {
-		t.Error("IsMonotonic does not match the inner store's")
+		t.Error("IsMonotonic() differs from the inner store's")
 	}
 }
 

@@ -62,7 +62,8 @@ func (f hookedFile) Sync() error {
 	return f.WritableFile.Sync()
 }
 
-// killPoints records the directory contents that a process would have left behind if killed at each moment.
+// killPoints records the contents of the directory before each change to a file, as a process that was killed at that
+// point would leave them behind.
 type killPoints struct {
 	t   *testing.T
 	dir string
@@ -86,8 +87,8 @@ func (k *killPoints) take() []image {
 	return taken
 }
 
-// If a process is killed at any moment during a write, the log is accepted, with its content from before or after the
-// write. Later writes are kept.
+// If a process is killed at any point during a write, the log can be opened and has its content from before or after
+// the write. Later writes are stored.
 func TestOpenWAL_KilledDuringWrite_HasContentFromBeforeOrAfter(t *testing.T) {
 	t.Parallel()
 	rng, writes := crashSeed(t)
@@ -127,7 +128,7 @@ func TestOpenWAL_KilledDuringWrite_HasContentFromBeforeOrAfter(t *testing.T) {
 		rotated = max(rotated, len(images[len(images)-1].segments()))
 	}
 	if rotated < 3 {
-		t.Errorf("there were at most %d segments, want at least 3", rotated)
+		t.Errorf("got at most %d segments, want at least 3", rotated)
 	}
 }
 
@@ -154,8 +155,8 @@ func checkContinues(t *testing.T, rng *rand.Rand, what, dir string, current mode
 	}
 }
 
-// If a process was killed between a write and its sync, the entries can be read but may not be on disk. A server relies
-// on the entries that it can read, and acknowledges them.
+// If a process is killed between a write and its sync, the entries are readable but may not be on disk. A server
+// acknowledges all entries that it reads from its log, so they must be synced when the log is opened.
 func TestOpenWAL_KilledBeforeSync_IsSyncedByOpen(t *testing.T) {
 	f := newFixture(t, 30)
 	name := filepath.Base(f.original.segments()[0])
@@ -187,7 +188,7 @@ func torn(rng *rand.Rand, before, after []byte) []byte {
 	return data
 }
 
-// After a power loss during a write, any of its sectors may be on disk. The mark may be from an earlier write.
+// After a power loss during a write, any subset of its sectors may be on disk. The mark may be from an earlier write.
 func TestOpenWAL_TornWrite_HasContentFromBeforeOrAfter(t *testing.T) {
 	t.Parallel()
 	rng, writes := crashSeed(t)
@@ -247,7 +248,7 @@ func TestOpenWAL_TornWrite_HasContentFromBeforeOrAfter(t *testing.T) {
 		}
 	}
 	if tornBefore < writes/10 {
-		t.Errorf("%d writes were torn, want at least a tenth of all writes", tornBefore)
+		t.Errorf("%d of %d writes were torn, want at least a tenth", tornBefore, writes)
 	}
 }
 
@@ -309,6 +310,6 @@ func TestWAL_NextSegmentFails_NextCallReturnsCause(t *testing.T) {
 	}
 	entries, err := readWAL(dir, false)
 	if err != nil || len(entries) != 1 {
-		t.Errorf("%d entries, %v, want 1", len(entries), err)
+		t.Errorf("got %d entries, error %v, want 1", len(entries), err)
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// testConfig returns a Config with small segments, so that a test has many of them.
+// testConfig returns a Config with small segments, so that tests create many of them.
 func testConfig() wal.Config {
 	return wal.Config{Files: vfs.New(), SegmentSize: 8 << 10, Logger: hclog.NewNullLogger()}
 }
@@ -47,7 +47,7 @@ func readImage(tb testing.TB, dir string) image {
 	return files
 }
 
-// write writes an image to a new directory.
+// write writes the image to a new directory.
 func (i image) write(tb testing.TB) (dir string) {
 	tb.Helper()
 	dir = tb.TempDir()
@@ -62,13 +62,13 @@ func (i image) write(tb testing.TB) (dir string) {
 	return dir
 }
 
-// filledWAL is like filled, with a log in several segments.
+// filledWAL is like newFilledDir, but with a WAL of several segments.
 func filledWAL(tb testing.TB, entries int) (dir string) {
 	tb.Helper()
 	return newFilledDirOf(tb, KindWAL, entries, 10)
 }
 
-// readWAL opens the directory as look does, and reads all entries.
+// readWAL opens the directory with openReader and reads all entries.
 func readWAL(dir string, offline bool) (entries []raft.Log, err error) {
 	o, err := openReader(dir, offline)
 	if err != nil {
@@ -102,13 +102,14 @@ func newFixture(t *testing.T, entries int) fixture {
 	dir := filledWAL(t, entries)
 	want, err := readWAL(dir, false)
 	if err != nil || len(want) != entries-7 {
-		t.Fatalf("%d entries, %v", len(want), err)
+		t.Fatalf("got %d entries, error %v, want %d", len(want), err, entries-7)
 	}
 	return fixture{dir, readImage(t, dir), want}
 }
 
-// detects changes the content of a file and opens the directory, once as recover does and once as a server does. It
-// reports whether damage was detected. Any result other than ErrDamaged or the same entries fails the test.
+// detects replaces the content of a file with data and opens the directory, once as recover does and once as a server
+// does. It reports whether damage was detected, and restores the file. Any result other than ErrDamaged or the same
+// entries fails the test.
 func (f fixture) detects(t *testing.T, what, file string, data []byte) (detected bool) {
 	t.Helper()
 	path := filepath.Join(f.dir, file)
@@ -124,7 +125,7 @@ func (f fixture) detects(t *testing.T, what, file string, data []byte) (detected
 			t.Errorf("%s, %s: got error %v, want %v", file, what, err, ErrDamaged)
 		}
 		if !offline && detected != (err != nil) {
-			t.Errorf("%s, %s: a server and recover disagree: %v", file, what, err)
+			t.Errorf("%s, %s: a server and recover returned different results: %v", file, what, err)
 		}
 		detected = err != nil
 	}
@@ -137,13 +138,13 @@ func (f fixture) detects(t *testing.T, what, file string, data []byte) (detected
 // dataEnd returns the offset at which the zeros of a segment begin.
 func dataEnd(data []byte) int { return len(bytes.TrimRight(data, "\x00")) }
 
-// raft-wal mistakes anything invalid at the end of the log for a write that a crash cut short, and drops it.
+// raft-wal treats any invalid data at the end of the log as a torn write and drops it.
 func TestOpenWAL_FlippedBit_IsDetected(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, 300)
 	names := f.original.segments()
 	if len(names) < 3 {
-		t.Fatalf("%d segments, want at least 3", len(names))
+		t.Fatalf("got %d segments, want at least 3", len(names))
 	}
 	for _, name := range append(names, filepath.Join(wal.Dir, intact.MarkFile)) {
 		step := 61 // a prime, to cover all positions in frames
@@ -212,8 +213,8 @@ func TestOpenWAL_TornZeroedOrMissing_IsDamaged(t *testing.T) {
 	}
 }
 
-// The mark is not synced. After a power loss it may be older, and then only later batches prove which entries were
-// acknowledged.
+// The mark is not synced, so it may be outdated after a power loss. In that case, only later batches prove which
+// entries were acknowledged.
 func TestOpenWAL_OldMark_FlippedBitBeforeLastBatch_IsDetected(t *testing.T) {
 	f := newFixture(t, 30)
 	mark := filepath.Join(f.dir, wal.Dir, intact.MarkFile)
@@ -249,8 +250,8 @@ func TestWAL_Close_LeaksNoGoroutine(t *testing.T) {
 	}
 }
 
-// A member that receives an older snapshot late must not lose what it has acknowledged since. Therefore, the store does
-// not declare itself monotonic, and Snapshots deletes what must be deleted.
+// A snapshot that arrives late must not delete entries that the member has acknowledged since. Therefore, the store
+// does not report itself as monotonic, and Snapshots deletes obsolete entries instead.
 func TestWAL_IsNotMonotonic(t *testing.T) {
 	f := openFiles(t, KindWAL, t.TempDir())
 	defer closeFiles(t, f)
@@ -275,7 +276,7 @@ func TestOpen_DifferentKind_IsRefused(t *testing.T) {
 		for _, kind := range []Kind{own, ""} {
 			f := openFiles(t, kind, dir)
 			if f.Kind != own {
-				t.Errorf("Open(%q): kind %s, want the kind of the directory", kind, f.Kind)
+				t.Errorf("Open(%q): kind %s, want %s", kind, f.Kind, own)
 			}
 			closeFiles(t, f)
 		}
@@ -286,11 +287,11 @@ func TestOpen_NewDataDirWithoutKind_IsBolt(t *testing.T) {
 	f := openFiles(t, "", t.TempDir())
 	defer closeFiles(t, f)
 	if f.Kind != KindBolt {
-		t.Error(f.Kind)
+		t.Errorf("Kind = %s, want %s", f.Kind, KindBolt)
 	}
 }
 
-// A file can be damaged after it was opened.
+// A file can be damaged while it is open.
 func TestWAL_DamagedWhileOpen_ErrorNamesEntry(t *testing.T) {
 	dir := t.TempDir()
 	o, err := openLog(dir, KindWAL, testConfig())

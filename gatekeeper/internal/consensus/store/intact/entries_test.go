@@ -66,17 +66,17 @@ func TestEntries_StoredEntries_AreReadBack(t *testing.T) {
 
 func TestEntries_Changed_IsDamaged(t *testing.T) {
 	for what, change := range map[string]func(log *raft.Log){
-		"different index":               func(log *raft.Log) { log.Index = 2 },
-		"different term":                func(log *raft.Log) { log.Term++ },
-		"different type":                func(log *raft.Log) { log.Type = raft.LogNoop },
-		"different time":                func(log *raft.Log) { log.AppendedAt = log.AppendedAt.Add(1) },
-		"a flipped bit":                 func(log *raft.Log) { log.Data = bytes.Clone(log.Data); log.Data[3] ^= 4 },
-		"truncated data":                func(log *raft.Log) { log.Data = log.Data[:4] },
-		"no data":                       func(log *raft.Log) { log.Data = nil },
-		"no checksum":                   func(log *raft.Log) { log.Extensions = nil },
-		"half a checksum":               func(log *raft.Log) { log.Extensions = log.Extensions[:2] },
-		"extra data after a checksum":   func(log *raft.Log) { log.Extensions = append(bytes.Clone(log.Extensions), 0) },
-		"the checksum of another entry": func(log *raft.Log) { log.Extensions = appendSum(nil, &raft.Log{Index: log.Index, Term: log.Term}) },
+		"different index":             func(log *raft.Log) { log.Index = 2 },
+		"different term":              func(log *raft.Log) { log.Term++ },
+		"different type":              func(log *raft.Log) { log.Type = raft.LogNoop },
+		"different time":              func(log *raft.Log) { log.AppendedAt = log.AppendedAt.Add(1) },
+		"flipped bit":                 func(log *raft.Log) { log.Data = bytes.Clone(log.Data); log.Data[3] ^= 4 },
+		"truncated data":              func(log *raft.Log) { log.Data = log.Data[:4] },
+		"no data":                     func(log *raft.Log) { log.Data = nil },
+		"no checksum":                 func(log *raft.Log) { log.Extensions = nil },
+		"half a checksum":             func(log *raft.Log) { log.Extensions = log.Extensions[:2] },
+		"extra data after a checksum": func(log *raft.Log) { log.Extensions = append(bytes.Clone(log.Extensions), 0) },
+		"checksum of another entry":   func(log *raft.Log) { log.Extensions = appendSum(nil, &raft.Log{Index: log.Index, Term: log.Term}) },
 	} {
 		e, backing := newEntries(t, &raft.Log{Index: 1, Term: 4, Data: []byte("the name"), AppendedAt: time.Unix(7, 9)})
 		log := *backing.entry(t, 1)
@@ -89,12 +89,12 @@ func TestEntries_Changed_IsDamaged(t *testing.T) {
 			t.Errorf("%s: GetLog() = %v, want ErrDamaged", what, err)
 		}
 		if got.Data != nil || got.Term != 0 {
-			t.Errorf("%s: the caller got %+v, want an empty entry", what, got)
+			t.Errorf("%s: GetLog() returned %+v, want an empty entry", what, got)
 		}
 	}
 }
 
-// misplaced returns the same entry under every index.
+// misplaced returns entry 1 for every index.
 type misplaced struct{ inner }
 
 func (m misplaced) GetLog(_ uint64, log *raft.Log) error { return m.inner.GetLog(1, log) }
@@ -121,7 +121,7 @@ func TestEntries_LeaderChecksum_IsNotKept(t *testing.T) {
 		t.Errorf("StoreLogs of an entry with the same checksum as this member's = %v, want nil", err)
 	}
 	if &own.entry(t, 1).Extensions[0] == &raw.Extensions[0] {
-		t.Error("the follower has kept the leader's checksum")
+		t.Error("the follower kept the leader's checksum")
 	}
 	changed := raw
 	changed.Index, changed.Data = 2, []byte("the nabe") // changed in flight
@@ -147,7 +147,7 @@ func (monotonic) IsMonotonic() bool { return true }
 
 func TestEntries_IsMonotonic_IsForwarded(t *testing.T) {
 	if NewEntries(raft.NewInmemStore(), "").IsMonotonic() || !NewEntries(monotonic{}, "").IsMonotonic() {
-		t.Error("IsMonotonic does not match the inner log's")
+		t.Error("IsMonotonic() differs from the inner log's")
 	}
 }
 

@@ -44,7 +44,7 @@ func readMark(t *testing.T, dir string) Position {
 	return mark.pos
 }
 
-// markRecorder records the mark whenever the log becomes shorter.
+// markRecorder records the mark whenever entries are deleted.
 type markRecorder struct {
 	*raft.InmemStore
 	t       *testing.T
@@ -82,7 +82,7 @@ func TestAcknowledged_Mark_NeverRequiresDeletedEntries(t *testing.T) {
 			t.Errorf("the mark is %v, want %v", got, step.want)
 		}
 		if len(backing.deleted) > n && backing.deleted[n] != got {
-			t.Errorf("the mark was %v when entries were deleted, and %v afterwards", backing.deleted[n], got)
+			t.Errorf("the mark was %v when entries were deleted, want %v", backing.deleted[n], got)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestMark_Check_DetectsMissingEntries(t *testing.T) {
 		}
 		_, err = mark.Check(backing, "the log")
 		if errors.Is(err, ErrDamaged) != tc.damaged || (err != nil) != tc.damaged {
-			t.Errorf("%s: Check() = %v", tc.what, err)
+			t.Errorf("%s: Check() = %v, want damaged = %v", tc.what, err, tc.damaged)
 		}
 		if err := mark.Close(); err != nil {
 			t.Error(err)

@@ -72,7 +72,7 @@ func TestTryAcquire_Denied_ReturnsTheReason(t *testing.T) {
 	})
 }
 
-func TestTryAcquire_LateAnswer_IsRetried(t *testing.T) {
+func TestTryAcquire_LateResponse_IsRetried(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		n := 0
 		a.tryAcquire = func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
@@ -176,7 +176,7 @@ func TestAcquire_Queued_ReportsPlaceAndMeasuresDurationFromEndOfWait(t *testing.
 	})
 }
 
-func TestTryAcquireFor_TimeoutDuringAPause_ReturnsReasonPaused(t *testing.T) {
+func TestTryAcquireFor_TimeoutDuringPause_ReturnsReasonPaused(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
 			_ = s.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{
@@ -211,7 +211,7 @@ func TestAcquire_ContextEnds_LeavesTheQueue(t *testing.T) {
 	})
 }
 
-func TestRelease_BeliefEndsBeforeItIsSent(t *testing.T) {
+func TestRelease_HeldPermit_EndsBeforeRequestIsSent(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, time.Minute)
 		a.set(func(s *server) {
@@ -234,7 +234,7 @@ func TestRelease_BeliefEndsBeforeItIsSent(t *testing.T) {
 	})
 }
 
-func TestRelease_EndedContext_IsStillSent(t *testing.T) {
+func TestRelease_CanceledContext_IsStillSent(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, time.Minute)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -289,7 +289,7 @@ func TestRelease_Unanswered_TokenIsNotAcceptedAgain(t *testing.T) {
 	})
 }
 
-func TestClose_EndsBeliefAndReleasesNothing(t *testing.T) {
+func TestClose_EndsPermitsWithoutRelease(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, time.Minute)
 		pass(5 * time.Second)

@@ -85,13 +85,13 @@ func TestCalls_InBatches_BehaveTheSame(t *testing.T) {
 	for name, test := range map[string]func(*testing.T){
 		"retries":         TestTryAcquire_Retries_KeepIDsAndMeasureDurationFromSuccessfulAttempt,
 		"denied":          TestTryAcquire_Denied_ReturnsTheReason,
-		"late response":   TestTryAcquire_LateAnswer_IsRetried,
+		"late response":   TestTryAcquire_LateResponse_IsRetried,
 		"unknown outcome": TestTryAcquire_ContextEndsWithUnknownOutcome_CancelsTheRequest,
 		"stop time":       TestTryAcquire_StopTimeTooLong_FailsAndFreesPermit,
 		"same holder":     TestTryAcquire_HolderIDInUse_IsRefusedUntilItsPermitHasEnded,
-		"release":         TestRelease_BeliefEndsBeforeItIsSent,
+		"release":         TestRelease_HeldPermit_EndsBeforeRequestIsSent,
 		"lost release":    TestRelease_Unanswered_TokenIsNotAcceptedAgain,
-		"safe retries":    TestCall_Retries_OnlyWhatIsSafe,
+		"safe retries":    TestCall_Retries_OnlyIfSafe,
 		"kept alive":      TestPermit_ReachableServer_IsKeptAliveForHours,
 		"failover":        TestRelease_FailoverOutlastsDeadline_FreesTheSlot,
 	} {
@@ -234,7 +234,7 @@ func TestBatch_CallerStopsWaiting_OthersAreNotAffected(t *testing.T) {
 
 // A request that a batch leaves undecided is retried alone, and its outcome is not reported as unknown. This includes
 // requests without an id, which are otherwise never retried.
-func TestBatch_Results_EachCallerGetsItsOwn(t *testing.T) {
+func TestBatch_Results_AreReturnedToTheirCallers(t *testing.T) {
 	undecided := &gatekeeperv1.BatchTryAcquireResponse{Results: []*gatekeeperv1.TryAcquireResult{{}}}
 	answered := func(r *gatekeeperv1.TryAcquireResult) *gatekeeperv1.BatchTryAcquireResponse {
 		return &gatekeeperv1.BatchTryAcquireResponse{Results: []*gatekeeperv1.TryAcquireResult{r}}
@@ -350,7 +350,7 @@ func TestBatch_LargeRequests_AreSplit(t *testing.T) {
 	}
 }
 
-func TestClose_BatchInFlight_CancelsIt(t *testing.T) {
+func TestClose_BatchInFlight_IsCanceled(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.tryBatch = func(ctx context.Context, _ *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
 			<-ctx.Done()

@@ -205,7 +205,7 @@ func TestCall_NoServerResponds_ErrorListsEveryEndpoint(t *testing.T) {
 }
 
 // A failed call is retried only if a retry is safe after that kind of failure.
-func TestCall_Retries_OnlyWhatIsSafe(t *testing.T) {
+func TestCall_Retries_OnlyIfSafe(t *testing.T) {
 	notDone := []error{refused(codes.Unavailable, reasonNoLeader), refused(codes.Unavailable, reasonRecovering), refused(codes.Unavailable, reasonNotAppended),
 		refused(codes.Unavailable, reasonHopLimit), notLeader("nowhere", 1), refused(codes.ResourceExhausted, reasonNotAppended),
 		refused(codes.Aborted, reasonSubmissionLost)}

@@ -222,7 +222,7 @@ func as[T error](err error) bool {
 }
 
 // One endpoint with a valid certificate is enough, even if it is not tried first.
-func TestCertificateError_OneEndpointOfTwo_IsSkipped(t *testing.T) {
+func TestCertificateError_AtOneOfTwoEndpoints_IsSkipped(t *testing.T) {
 	ours, untrusted := newAuthority(t, "ours"), newAuthority(t, "untrusted")
 	later := time.Now().Add(time.Hour)
 	wrong := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{untrusted.sign("127.0.0.1", later)}}, &benchServer{})
@@ -255,7 +255,7 @@ func TestCertificateError_OtherServerDown_IsReportedWhenTheContextEnds(t *testin
 
 // Once a client has connected successfully, an invalid certificate is treated as an outage: calls such as Release are
 // retried until it is fixed.
-func TestCertificateError_AfterASuccessfulCall_IsAnOutage(t *testing.T) {
+func TestCertificateError_AfterSuccessfulCall_IsOutage(t *testing.T) {
 	ours, untrusted := newAuthority(t, "ours"), newAuthority(t, "untrusted")
 	later := time.Now().Add(time.Hour)
 	good, wrong := ours.sign("127.0.0.1", later), untrusted.sign("127.0.0.1", later)

@@ -94,7 +94,7 @@ func TestTryAcquire_HolderIDBeingAcquired_IsRefused(t *testing.T) {
 }
 
 // A permit that was lost at its deadline or whose release was not answered may still be live on the servers.
-func TestTryAcquire_AfterBeliefEnded_NamesTheReplacedToken(t *testing.T) {
+func TestTryAcquire_PreviousPermitMayBeLive_SendsReplacedToken(t *testing.T) {
 	for how, end := range map[string]func(*testing.T, *server, *Permit){
 		"lost at deadline": func(t *testing.T, a *server, p *Permit) {
 			t.Helper()
@@ -204,7 +204,7 @@ func TestRelease_SendsTheIdentity(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, time.Minute, WithHolderID("worker"))
 		release(t, p)
-		id := get(a, func(s *server) *gatekeeperv1.Identity { return s.releasers[0] })
+		id := get(a, func(s *server) *gatekeeperv1.Identity { return s.releaseIdentities[0] })
 		if id.GetGroup() != "prod" || id.GetAcquirer() != "app1" || id.GetHolderId() != "worker" {
 			t.Errorf("release identity = %v, want prod, app1 and worker", id)
 		}
@@ -212,7 +212,7 @@ func TestRelease_SendsTheIdentity(t *testing.T) {
 }
 
 // A Client must not keep the claims of unanswered releases forever.
-func TestClaims_UnansweredReleases_AreForgottenWhenNoServerCanHoldThePermit(t *testing.T) {
+func TestClaims_UnansweredReleases_AreSweptAfterPermitLifetime(t *testing.T) {
 	k, clock := idleRenewer(t)
 	const many = 10_000
 	for i := range uint64(many) {

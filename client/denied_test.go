@@ -16,7 +16,7 @@ func holder(acquirer string, held time.Duration, state gatekeeperv1.PermitState)
 	}
 }
 
-func TestDenied_Error_NamesTheFirstHoldersAndHowToFreeTheSlot(t *testing.T) {
+func TestDenied_Error_ListsFirstHoldersAndClearCommand(t *testing.T) {
 	const live, held, cooling = gatekeeperv1.PermitState_PERMIT_STATE_LIVE, gatekeeperv1.PermitState_PERMIT_STATE_HELD, gatekeeperv1.PermitState_PERMIT_STATE_COOLING
 	stopped := holder("db1", 0, live)
 	stopped.GrantedAt, stopped.Stop = nil, gatekeeperv1.StopCause_STOP_CAUSE_REVOKED

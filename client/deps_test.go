@@ -7,7 +7,7 @@ import (
 )
 
 // Applications that import this package must not inherit the server's dependencies.
-func TestDependencies_AreFew(t *testing.T) {
+func TestDependencies_AreAllowed(t *testing.T) {
 	allowed := []string{
 		"github.com/gatekeeperd/gatekeeper/client",
 		"github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1",

@@ -50,7 +50,7 @@ func draining(t *testing.T, notice bool) (a *server, p *Permit, ends time.Time) 
 	return a, p, ends
 }
 
-func TestDrain_NoticeOrResult_EndsTheContextAndReportsTheDrain(t *testing.T) {
+func TestDrain_NoticeOrResult_EndsContextAndReportsDrain(t *testing.T) {
 	for name, notice := range map[string]bool{"notice": true, "missed notice": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -78,7 +78,7 @@ func TestDrain_NoticeOrResult_EndsTheContextAndReportsTheDrain(t *testing.T) {
 	}
 }
 
-func TestDrain_PermitIsKeptAliveDuringTheDrainAndHeldUntilItsDeadline(t *testing.T) {
+func TestDrain_Permit_IsRefreshedDuringDrainAndHeldUntilDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, p, ends := draining(t, true)
 		for time.Now().Before(ends) {
@@ -130,7 +130,7 @@ func TestDrain_NoticeWithoutAnswer_DoesNotMoveDeadline(t *testing.T) {
 	})
 }
 
-func TestDrain_Withdrawn_ContextStaysEndedAndPermitStaysAlive(t *testing.T) {
+func TestDrain_Withdrawn_KeepsPermitButNotContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, p, ends := draining(t, true)
 		a.answerWith(refreshed(7, 10*time.Second))
@@ -155,7 +155,7 @@ func TestDrain_CutShort_KeepsThePermit(t *testing.T) {
 	})
 }
 
-func TestRunner_JobFinishesDuringItsDrain_ReturnsNilAndIsNotReported(t *testing.T) {
+func TestRunner_JobFinishesDuringDrain_ReturnsNilWithoutOverrun(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		time.AfterFunc(3*time.Second, func() {
 			ends := time.Now().Add(time.Minute)
@@ -175,7 +175,7 @@ func TestRunner_JobFinishesDuringItsDrain_ReturnsNilAndIsNotReported(t *testing.
 	})
 }
 
-func TestRunner_JobIgnoresDrain_IsReportedWhenDrainAndPermitEnd(t *testing.T) {
+func TestRunner_JobIgnoresDrain_ReportsOverrunAtDrainEndAndExpiry(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		var ends time.Time
 		time.AfterFunc(3*time.Second, func() {
@@ -196,7 +196,7 @@ func TestRunner_JobIgnoresDrain_IsReportedWhenDrainAndPermitEnd(t *testing.T) {
 	})
 }
 
-func TestProgress_IsSentWithEachRefreshAfterTheFirstCall(t *testing.T) {
+func TestProgress_AfterFirstCall_IsSentWithEveryRefresh(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
 		since := func() *durationpb.Duration {

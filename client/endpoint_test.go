@@ -42,7 +42,7 @@ func TestCalls_ContextHasEnded_IsNotAnOutage(t *testing.T) {
 	})
 }
 
-func TestRunner_ReturnsRightAfterALoss_IsNotAnOverrun(t *testing.T) {
+func TestRunner_JobReturnsRightAfterLoss_ReportsNoOverrun(t *testing.T) {
 	for range 50 {
 		withHarness(t, func(t *testing.T, s *harness) {
 			r := s.runner(func(ctx context.Context) error {
@@ -62,7 +62,7 @@ func TestRunner_ReturnsRightAfterALoss_IsNotAnOverrun(t *testing.T) {
 	}
 }
 
-func TestRouter_AfterAFailedRound_HintsFromAnOlderTermAreFollowed(t *testing.T) {
+func TestRouter_AfterFailedRound_FollowsHintFromOlderTerm(t *testing.T) {
 	r := &router{endpoints: []string{"a", "b"}, term: 9}
 	if r.follow("a", leaderHint{address: "b", term: 2}) {
 		t.Error("follow() = true, want false for a hint from an older term")

@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestEnsure_EnoughLeft_DoesNotRefresh(t *testing.T) {
+func TestEnsure_EnoughTimeLeft_DoesNotRefresh(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
 		if err := p.Ensure(t.Context(), 9*time.Second); err != nil {
@@ -28,7 +28,7 @@ func TestEnsure_EnoughLeft_DoesNotRefresh(t *testing.T) {
 	})
 }
 
-func TestEnsure_TooLittleLeft_RefreshesFirst(t *testing.T) {
+func TestEnsure_TooLittleTimeLeft_RefreshesFirst(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 10*time.Second)
 		pass(2 * time.Second)
@@ -147,7 +147,7 @@ func TestDeclare_ManyDefinitions_AreSentInBatches(t *testing.T) {
 	})
 }
 
-func TestTryAcquireFor_TimeoutInTheQueue_ReturnsADenial(t *testing.T) {
+func TestTryAcquireFor_TimeoutInQueue_ReturnsDenial(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.acquire = func(_ *gatekeeperv1.AcquireRequest, s gatekeeperv1.PermitService_AcquireServer) error {
 			_ = s.Send(&gatekeeperv1.AcquireResponse{Progress: &gatekeeperv1.AcquireResponse_Place{Place: &gatekeeperv1.Place{Place: 2, QueueLength: 3}}})

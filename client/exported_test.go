@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write testdata/exported")
 var publicPackages = []string{".", "contexts", "cron", "deffile", "fence", "gktest", "gocron", "tasks", "weighted", "work", "../gatekeeper"}
 
 // Changes to exported declarations must be deliberate, because they can break programs after the first release.
-func TestPublicPackages_ExportWhatIsListed(t *testing.T) {
+func TestPublicPackages_ExportListedDeclarations(t *testing.T) {
 	t.Parallel()
 	for _, dir := range publicPackages {
 		name, got := exportedDecls(t, dir)

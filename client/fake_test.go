@@ -99,20 +99,20 @@ type server struct {
 	listener *bufconn.Listener
 	grpc     *grpc.Server
 
-	mu          sync.Mutex // guards everything below
-	unreachable bool       // connections are refused
-	redirect    *server    // if set, connections go to this server
-	cluster     string     // the cluster sent to clients; if empty, none is sent
-	calls       []string
-	acquired    []*gatekeeperv1.TryAcquireRequest
-	released    []uint64
-	outcomes    []gatekeeperv1.ReleaseOutcome
-	releasers   []*gatekeeperv1.Identity // the identity in each release
-	canceled    []*gatekeeperv1.CancelRequest
-	frames      []sentFrame
-	streams     int
-	batches     []*gatekeeperv1.BatchTryAcquireRequest
-	open        map[int]gatekeeperv1.PermitService_KeepAliveServer
+	mu                sync.Mutex // guards everything below
+	unreachable       bool       // connections are refused
+	redirect          *server    // if set, connections go to this server
+	cluster           string     // the cluster sent to clients; if empty, none is sent
+	calls             []string
+	acquired          []*gatekeeperv1.TryAcquireRequest
+	released          []uint64
+	outcomes          []gatekeeperv1.ReleaseOutcome
+	releaseIdentities []*gatekeeperv1.Identity // the identity in each release
+	canceled          []*gatekeeperv1.CancelRequest
+	frames            []sentFrame
+	streams           int
+	batches           []*gatekeeperv1.BatchTryAcquireRequest
+	open              map[int]gatekeeperv1.PermitService_KeepAliveServer
 
 	tryAcquire func(context.Context, *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error)
 	acquire    func(*gatekeeperv1.AcquireRequest, gatekeeperv1.PermitService_AcquireServer) error
@@ -210,26 +210,26 @@ func (s *server) dial(ctx context.Context) (net.Conn, error) {
 
 // unary and stream send the cluster with every response, and refuse calls that expect another cluster.
 func (s *server) unary(ctx context.Context, q any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
-	if err := s.wantCluster(ctx); err != nil {
+	if err := s.checkCluster(ctx); err != nil {
 		return nil, err
 	}
 	return handle(ctx, q)
 }
 
 func (s *server) stream(srv any, stream grpc.ServerStream, _ *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
-	if err := s.wantCluster(stream.Context()); err != nil {
+	if err := s.checkCluster(stream.Context()); err != nil {
 		return err
 	}
 	return handle(srv, stream)
 }
 
-func (s *server) wantCluster(ctx context.Context) error {
+func (s *server) checkCluster(ctx context.Context) error {
 	cluster := get(s, func(s *server) string { return s.cluster })
 	if cluster == "" {
 		return nil
 	}
 	_ = grpc.SetHeader(ctx, metadata.Pairs(clusterHeader, cluster)) // fails only if headers have already been sent
-	if wantCluster := metadata.ValueFromIncomingContext(ctx, clusterHeader); len(wantCluster) > 0 && wantCluster[0] != cluster {
+	if checkCluster := metadata.ValueFromIncomingContext(ctx, clusterHeader); len(checkCluster) > 0 && checkCluster[0] != cluster {
 		return refused(codes.FailedPrecondition, reasonWrongCluster, "cluster", cluster)
 	}
 	return nil
@@ -332,7 +332,7 @@ func (s *server) Acquire(q *gatekeeperv1.AcquireRequest, stream gatekeeperv1.Per
 func (s *server) Release(ctx context.Context, q *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
 	s.set(func(s *server) {
 		s.released, s.outcomes = append(s.released, q.GetToken()), append(s.outcomes, q.GetOutcome())
-		s.releasers = append(s.releasers, q.GetIdentity())
+		s.releaseIdentities = append(s.releaseIdentities, q.GetIdentity())
 	})
 	return serve(ctx, s, "Release", q, &s.release)
 }

@@ -122,7 +122,7 @@ func TestWrap_Granted_RunsUnderThePermitAndReleases(t *testing.T) {
 	})
 }
 
-func TestRunner_FromGrantToRelease_CallsTheHooks(t *testing.T) {
+func TestRunner_SuccessfulRun_CallsHooks(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		due := time.Date(2026, 3, 29, 2, 30, 0, 0, time.FixedZone("CEST", 7200))
 		r := s.runner(func(context.Context) error { pass(3 * time.Second); return nil }, WithFiringName("nightly"))
@@ -182,7 +182,7 @@ func TestRunner_FiringForgottenOrTooFarAhead_ReturnsError(t *testing.T) {
 	}
 }
 
-func TestRunner_Wait_QueuesForATakenPermitAndSkipsOtherDenials(t *testing.T) {
+func TestRunner_DenialWait_QueuesForTakenPermitAndSkipsOtherDenials(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_NO_FREE_PERMIT)
 		s.a.acquire = func(_ *gatekeeperv1.AcquireRequest, stream gatekeeperv1.PermitService_AcquireServer) error {
@@ -276,7 +276,7 @@ func TestRunner_RunLate_WaitsOutTemporaryDenials(t *testing.T) {
 
 // A run may block its scheduler while it waits for a firing claimed by another holder, so it must not wait longer than
 // necessary.
-func TestRunner_RunLate_RetriesWhenTheClaimEndsAndEveryFewSeconds(t *testing.T) {
+func TestRunner_RunLate_RetriesWhenClaimEndsAndEveryFewSeconds(t *testing.T) {
 	for name, c := range map[string]struct{ left, late time.Duration }{
 		"claim ends soon":        {1300 * time.Millisecond, 200 * time.Millisecond},
 		"claim ends later":       {time.Minute, time.Second},
@@ -347,7 +347,7 @@ func TestRunner_RunLate_GivesUpAtWaitLimitOrWhenContextEnds(t *testing.T) {
 	})
 }
 
-func TestRunner_NoServer_SkipsOrWaitsOrRunsUnguarded(t *testing.T) {
+func TestRunner_NoServer_FollowsOutagePolicy(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy OutagePolicy
 		hooks  []string
@@ -429,7 +429,7 @@ func TestRunner_FinishesInTimeAfterStopNotice_ReturnsNil(t *testing.T) {
 	})
 }
 
-func TestRunner_JobIgnoresItsContext_IsReportedAndReleasesOnlyAfterTheJobReturns(t *testing.T) {
+func TestRunner_JobIgnoresContext_ReportsOverrunAndReleasesAfterReturn(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		start := time.Now()
 		time.AfterFunc(time.Second, s.a.down)
@@ -452,7 +452,7 @@ func TestRunner_JobIgnoresItsContext_IsReportedAndReleasesOnlyAfterTheJobReturns
 	})
 }
 
-func TestRunner_JobIgnoresANotice_IsReportedWhileItsPermitLasts(t *testing.T) {
+func TestRunner_JobIgnoresNotice_ReportsOverrunWhilePermitIsLive(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		time.AfterFunc(3*time.Second, func() { s.stopping(gatekeeperv1.StopCause_STOP_CAUSE_REVOKED) })
 		if err := s.runner(func(context.Context) error { pass(time.Minute); return nil }).Run(t.Context()); err != nil {
@@ -529,7 +529,7 @@ func TestRunner_PermitEndsBeforeItsContext_DoesNotStart(t *testing.T) {
 	})
 }
 
-func TestRunner_JobFailsBeforeANotice_FiringHasFailed(t *testing.T) {
+func TestRunner_JobFails_ReleasesFiringAsFailed(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		failed := errors.New("the job failed")
 		if err := s.runner(func(context.Context) error { return failed }).RunDue(t.Context(), time.Now()); !errors.Is(err, failed) {
@@ -539,7 +539,7 @@ func TestRunner_JobFailsBeforeANotice_FiringHasFailed(t *testing.T) {
 	})
 }
 
-func TestRunner_JobPanicsAfterANotice_IsCutShort(t *testing.T) {
+func TestRunner_JobPanicsAfterNotice_IsCutShort(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		time.AfterFunc(5*time.Second, func() { s.stopping(gatekeeperv1.StopCause_STOP_CAUSE_DRAINED) })
 		r := s.runner(func(ctx context.Context) error { <-ctx.Done(); panic("boom") })
@@ -682,7 +682,7 @@ func TestLoop_ClientClosed_Returns(t *testing.T) {
 	})
 }
 
-func TestPermitOf_OutsideOfAJob_IsNil(t *testing.T) {
+func TestPermitOf_OutsideJob_ReturnsNil(t *testing.T) {
 	if p := PermitOf(t.Context()); p != nil || TokenOf(t.Context()) != 0 {
 		t.Errorf("PermitOf() = %v, TokenOf() = %d; want nil and 0", p, TokenOf(t.Context()))
 	}

@@ -29,7 +29,7 @@ func hold(t *testing.T, c *Client, a *server, n int, duration time.Duration) []*
 	return permits
 }
 
-func TestKeepAlive_ManyPermits_ShareFramesAndNoneIsMissed(t *testing.T) {
+func TestKeepAlive_ManyPermits_ShareFramesAndStayAlive(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		permits := hold(t, c, a, 3*maxTokens, 30*time.Second)
 		pass(10 * time.Minute)
@@ -149,7 +149,7 @@ func TestKeepAlive_NotLeader_FollowsHintImmediately(t *testing.T) {
 	})
 }
 
-func TestKeepAlive_ReleasedPermit_IsForgottenAndAnIdleStreamIsClosed(t *testing.T) {
+func TestKeepAlive_ReleasedPermit_IsForgottenAndIdleStreamIsClosed(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		permits := hold(t, c, a, 2, 10*time.Second)
 		pass(5 * time.Second)

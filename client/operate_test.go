@@ -13,7 +13,7 @@ import (
 )
 
 // The journal shows the requests as the server received them, with defaults for empty fields.
-func TestOperate_RequestsCarryEveryField(t *testing.T) {
+func TestOperate_Requests_ContainAllFields(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		srv := gktest.Start(t, "a", "b")

@@ -64,7 +64,7 @@ func TestPermit_ReachableServer_IsKeptAliveForHours(t *testing.T) {
 	})
 }
 
-func TestPermit_NoServerAnswers_ContextEndsAtStopTimeAndBeliefAtDeadline(t *testing.T) {
+func TestPermit_NoServerResponds_ContextEndsAtStopTimeAndPermitAtDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
 		c := w.dial([]string{"a", "b"})
@@ -144,7 +144,7 @@ func TestPermit_SilentLeader_ClientSwitchesToAnotherMember(t *testing.T) {
 	})
 }
 
-func TestPermit_SlowAnswer_DeadlineCountsFromSendingTheFrame(t *testing.T) {
+func TestPermit_SlowResponse_DeadlineCountsFromSendTime(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 60*time.Second)
 		answered := make(chan time.Time, 100)
@@ -163,7 +163,7 @@ func TestPermit_SlowAnswer_DeadlineCountsFromSendingTheFrame(t *testing.T) {
 	})
 }
 
-func TestPermit_RefusedRefresh_EndsContextImmediatelyAndBeliefAtDeadline(t *testing.T) {
+func TestPermit_RefusedRefresh_EndsContextImmediatelyAndPermitAtDeadline(t *testing.T) {
 	causes := map[gatekeeperv1.StopCause]error{
 		gatekeeperv1.StopCause_STOP_CAUSE_REVOKED:            ErrRevoked,
 		gatekeeperv1.StopCause_STOP_CAUSE_DRAINED:            ErrMoved,
@@ -217,7 +217,7 @@ func TestPermit_StoppingNotice_EndsContextButNotRefreshes(t *testing.T) {
 	})
 }
 
-func TestPermit_Lost_EndsBeliefImmediately(t *testing.T) {
+func TestPermit_Lost_EndsImmediately(t *testing.T) {
 	lost := result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST, 0, "it expired")
 	for name, send := range map[string]func(*server){
 		"notice": func(s *server) { s.notify(lost) },
@@ -266,7 +266,7 @@ func TestPermit_RetryOrMissingResult_IsRefreshedAgainSoon(t *testing.T) {
 	})
 }
 
-func TestPermit_ShortenedDuration_ShrinksBeliefWhenItIsStated(t *testing.T) {
+func TestPermit_ShortenedDuration_MovesDeadlineOnceStated(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		p := held(t, c, a, 60*time.Second)
 		keep := a.keepAlive
@@ -310,7 +310,7 @@ func TestPermit_LengthenedDuration_ExtendsTheDeadline(t *testing.T) {
 	})
 }
 
-func TestPermit_AnswerAfterDeadline_DoesNotReviveIt(t *testing.T) {
+func TestPermit_ResponseAfterDeadline_StaysLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a")
 		clock := &jumpingClock{start: time.Now()}

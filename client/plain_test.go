@@ -111,7 +111,7 @@ func TestStatusError_WithoutReason_HasPlainText(t *testing.T) {
 	}
 }
 
-func TestUnavailable_NoAttemptMade_ReportsIt(t *testing.T) {
+func TestUnavailable_NoAttempt_ReportsEndedContext(t *testing.T) {
 	err := &UnavailableError{Ended: context.DeadlineExceeded}
 	if want := "no server answered: the context ended before a server was called"; err.Error() != want {
 		t.Errorf("Error() = %q, want %q", err, want)

@@ -52,7 +52,7 @@ func TestCall_SendsOnlyTheCallersDeadline(t *testing.T) {
 }
 
 // When an attempt times out, its call ends on the server too, and the error reports a timeout.
-func TestCall_AttemptTimesOut_EndsOnTheServerToo(t *testing.T) {
+func TestCall_AttemptTimesOut_EndsOnServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a")
 		c := w.dial([]string{"a"}, WithAttemptTimeout(time.Second))

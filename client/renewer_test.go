@@ -34,8 +34,8 @@ func (r *renewer) grantNow(t testing.TB, token uint64, duration time.Duration) *
 	return p
 }
 
-// rang reports whether the alarm has rung, and resets it.
-func rang(n *alarm) bool {
+// hasRung reports whether the alarm has rung, and resets it.
+func hasRung(n *alarm) bool {
 	select {
 	case <-n.wake:
 		return true
@@ -48,20 +48,20 @@ func rang(n *alarm) bool {
 func (r *renewer) setAlarms() {
 	r.untilDue()
 	r.expire()
-	rang(&r.serveAlarm)
-	rang(&r.watchAlarm)
+	hasRung(&r.serveAlarm)
+	hasRung(&r.watchAlarm)
 }
 
 func TestRenewer_PermitDueBeforeAlarms_WakesBoth(t *testing.T) {
 	k, _ := idleRenewer(t)
 	k.setAlarms() // for an hour, because there is no permit
 	k.grantNow(t, 1, time.Minute)
-	if !rang(&k.serveAlarm) || !rang(&k.watchAlarm) {
+	if !hasRung(&k.serveAlarm) || !hasRung(&k.watchAlarm) {
 		t.Error("first permit did not ring both alarms")
 	}
 	k.setAlarms()
 	k.grantNow(t, 2, 90*time.Millisecond)
-	if !rang(&k.serveAlarm) || !rang(&k.watchAlarm) {
+	if !hasRung(&k.serveAlarm) || !hasRung(&k.watchAlarm) {
 		t.Error("permit due before all others did not ring both alarms")
 	}
 }
@@ -72,7 +72,7 @@ func TestRenewer_PermitDueAfterAlarms_WakesNeither(t *testing.T) {
 	k.setAlarms()
 	clock.now += 10 * time.Millisecond
 	k.grantNow(t, 2, time.Minute)
-	if rang(&k.serveAlarm) || rang(&k.watchAlarm) {
+	if hasRung(&k.serveAlarm) || hasRung(&k.watchAlarm) {
 		t.Error("permit due later rang an alarm")
 	}
 }
@@ -83,7 +83,7 @@ func TestRenewer_MachineWasSuspended_WakesBoth(t *testing.T) {
 	k.setAlarms()
 	clock.now += time.Minute // the timers have not advanced
 	k.grantNow(t, 2, time.Minute)
-	if !rang(&k.serveAlarm) || !rang(&k.watchAlarm) {
+	if !hasRung(&k.serveAlarm) || !hasRung(&k.watchAlarm) {
 		t.Error("permit granted after a suspend did not ring both alarms")
 	}
 }
@@ -93,7 +93,7 @@ func TestPermit_RefreshWhileServeSleeps_WakesIt(t *testing.T) {
 	p := k.grantNow(t, 1, time.Minute)
 	k.setAlarms()
 	must(k.requestRefresh(p))(t)
-	if !rang(&k.serveAlarm) {
+	if !hasRung(&k.serveAlarm) {
 		t.Error("Refresh did not ring the alarm")
 	}
 }

@@ -106,7 +106,7 @@ func TestWithTLS_AllFilesRenewed_NextConnectionUsesThem(t *testing.T) {
 	reconnect()
 }
 
-func TestDial_TLSVariables_ApplyUnlessAnOptionIsGiven(t *testing.T) {
+func TestDial_TLSEnvironment_UsedUnlessOptionSet(t *testing.T) {
 	ours, otherAuthority := newAuthority(t, "ours"), newAuthority(t, "other")
 	later := time.Now().Add(time.Hour)
 	address := serveTLS(t, &tls.Config{
@@ -156,7 +156,7 @@ func (c *closedConn) Write([]byte) (int, error)       { return 0, syscall.EPIPE 
 func (c *closedConn) Read([]byte) (int, error)        { return 0, c.readErr }
 func (c *closedConn) SetReadDeadline(time.Time) error { return nil }
 
-func TestFirstRead_FailedWrite_ReturnsTheServersAlert(t *testing.T) {
+func TestFirstRead_WriteFails_ReturnsServerAlert(t *testing.T) {
 	for _, readErr := range []error{&net.OpError{Op: "remote error", Err: alertCertificateRequired}, net.ErrClosed} {
 		h := &handshakes{endpoint: "gk1:7420", everConnected: new(atomic.Bool), last: new(lastHandshake)}
 		c := &firstRead{Conn: &closedConn{readErr: readErr}, handshakes: h}

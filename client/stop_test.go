@@ -8,7 +8,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestStopError_Text_ContainsTheTime(t *testing.T) {
+func TestStopError_Error_IncludesDeadline(t *testing.T) {
 	e := &StopError{
 		Cause: gatekeeperv1.StopCause_STOP_CAUSE_REVOKED, Message: "storm", Drain: time.Minute,
 		Until: time.Date(2026, 3, 1, 2, 0, 30, 250_000_000, time.FixedZone("CET", 3600)),

@@ -48,8 +48,8 @@ func TestPermit_Superseded_IsLostWithErrSuperseded(t *testing.T) {
 	}
 }
 
-// duel is a harness in which another process with the same identity supersedes a Runner's permit.
-type duel struct {
+// supersedeHarness is a harness in which another process with the same identity supersedes a Runner's permit.
+type supersedeHarness struct {
 	*harness
 	requestTimes []time.Time
 	stolen       time.Time
@@ -57,8 +57,8 @@ type duel struct {
 	otherHolds bool
 }
 
-func newDuel(t *testing.T) *duel {
-	d := &duel{harness: newHarness(t)}
+func newSupersedeHarness(t *testing.T) *supersedeHarness {
+	d := &supersedeHarness{harness: newHarness(t)}
 	token := uint64(0)
 	d.a.tryAcquire = func(_ context.Context, q *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
 		d.requestTimes = append(d.requestTimes, time.Now())
@@ -75,7 +75,7 @@ func newDuel(t *testing.T) *duel {
 }
 
 // steal makes the other process supersede the given token.
-func (d *duel) steal(token uint64) {
+func (d *supersedeHarness) steal(token uint64) {
 	d.stolen = time.Now()
 	d.a.set(func(*server) { d.otherHolds = true })
 	d.a.notify(supersededResult(token, token+1))
@@ -86,9 +86,9 @@ func untilEnded(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-func TestLoop_Superseded_BacksOffForDurationAndWhileOtherProcessHoldsPermit(t *testing.T) {
+func TestLoop_Superseded_BacksOffWhileOtherProcessHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDuel(t)
+		d := newSupersedeHarness(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() {
@@ -118,9 +118,9 @@ func TestLoop_Superseded_BacksOffForDurationAndWhileOtherProcessHoldsPermit(t *t
 }
 
 // A scheduler may use a new Runner for each due time. The backoff applies to all of them.
-func TestRun_Superseded_SkipsRunsWithinThePermitsDuration(t *testing.T) {
+func TestRun_Superseded_SkipsRunsForPermitDuration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDuel(t)
+		d := newSupersedeHarness(t)
 		sem := d.client.Semaphore("export", WithHolderID("worker"))
 		ended := make(chan error, 1)
 		go func() { ended <- Wrap(sem, untilEnded)(t.Context()) }()
@@ -152,9 +152,9 @@ func TestRun_Superseded_SkipsRunsWithinThePermitsDuration(t *testing.T) {
 	})
 }
 
-func TestRun_SupersededWithWaitPolicy_WaitsWithinItsLimit(t *testing.T) {
+func TestRun_SupersededWithWaitPolicy_HonorsWaitLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDuel(t)
+		d := newSupersedeHarness(t)
 		sem := d.client.Semaphore("export", WithHolderID("worker"))
 		go func() { _ = Wrap(sem, untilEnded)(t.Context()) }()
 		pass(2 * time.Second) // the permit is registered on the client's stream

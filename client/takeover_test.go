@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestTakeOver_HolderJudgedDead_StopsAndTheNextInTheQueueIsGranted(t *testing.T) {
+func TestTakeOver_HungHolder_StopsAndNextWaiterIsGranted(t *testing.T) {
 	t.Parallel()
 	srv := gktest.Start(t)
 	srv.Define(t, &gatekeeperv1.Definition{Name: "report", Takeover: true, GroupPattern: new("default")})

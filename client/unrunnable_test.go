@@ -69,7 +69,7 @@ func TestRunner_PersistentDenial_IsLoggedOncePerCause(t *testing.T) {
 	})
 }
 
-func TestRunner_EverySlotIsHeldForAnOperator_IsLogged(t *testing.T) {
+func TestRunner_AllPermitsHeldForOperator_LogsDenial(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		d := &gatekeeperv1.Denial{Reason: gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, Holders: []*gatekeeperv1.Permit{{State: gatekeeperv1.PermitState_PERMIT_STATE_HELD}}}
 		s.a.tryAcquire = deniesWith(&d)
@@ -81,7 +81,7 @@ func TestRunner_EverySlotIsHeldForAnOperator_IsLogged(t *testing.T) {
 }
 
 // A run queued behind a permit held for an operator may wait forever, so this must be logged.
-func TestRunner_WaitsForASlotHeldForAnOperator_IsLoggedOnce(t *testing.T) {
+func TestRunner_WaitsForPermitHeldForOperator_LogsOnce(t *testing.T) {
 	for name, policy := range map[string]DenialPolicy{"wait": DenialWait, "run late": DenialRunLate} {
 		t.Run(name, func(t *testing.T) {
 			withHarness(t, func(t *testing.T, s *harness) {
@@ -115,7 +115,7 @@ func TestRunner_WaitsForASlotHeldForAnOperator_IsLoggedOnce(t *testing.T) {
 }
 
 // Jobs in one program may share a semaphore. A grant to one of them must not cause another's denial to be logged again.
-func TestRunner_AnotherRequestForSemaphoreGranted_IsLoggedOnce(t *testing.T) {
+func TestRunner_OtherRequestGranted_LogsDenialOnce(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		grant := grants(7, 10*time.Second)
 		s.a.tryAcquire = func(ctx context.Context, r *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
@@ -160,9 +160,9 @@ func TestRunner_WaitsDuringPersistentDenial_LogsOnce(t *testing.T) {
 	}
 }
 
-// A process that restarts during a firing with the same holder ID is denied because of its own earlier permit, and no
+// A process that restarts during a firing with the same holder ID is denied because of its earlier permit, and no
 // other process runs the firing.
-func TestRunDue_FiringClaimedByTheSameIdentity_IsAnError(t *testing.T) {
+func TestRunDue_FiringClaimedBySameIdentity_ReturnsError(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		due := time.Date(2026, 1, 31, 2, 0, 0, 0, time.UTC)
 		claim := &gatekeeperv1.FiringClaim{
@@ -201,7 +201,7 @@ func TestLoggedDenials_ManySemaphores_IsBounded(t *testing.T) {
 	}
 }
 
-func TestExplainCommand_IsQuotedForAShell(t *testing.T) {
+func TestExplainCommand_QuotesShellArguments(t *testing.T) {
 	for want, d := range map[string]*DeniedError{
 		"gkctl explain export --group prod --acquirer app1":                        {Semaphore: "export", Group: "prod", Acquirer: "app1"},
 		`gkctl explain 'it'\''s $HOME' --group 'a b' --acquirer 'ü'`:               {Semaphore: "it's $HOME", Group: "a b", Acquirer: "ü"},

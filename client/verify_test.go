@@ -22,7 +22,7 @@ func verified(r *gatekeeperv1.VerifyResponse) func(context.Context, *gatekeeperv
 	}
 }
 
-func TestVerify_LivePermit_ReturnsAVerification(t *testing.T) {
+func TestVerify_LivePermit_ReturnsVerification(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		var request *gatekeeperv1.VerifyRequest
 		a.set(func(s *server) {
@@ -50,7 +50,7 @@ func TestVerify_HolderMustStop_IsStopping(t *testing.T) {
 	})
 }
 
-func TestVerify_NotValid_ReturnsAnErrorWithTheReason(t *testing.T) {
+func TestVerify_InvalidToken_ReturnsErrorWithReason(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		a.set(func(s *server) {
 			s.verify = verified(&gatekeeperv1.VerifyResponse{Message: "it was released", Revision: 4})

@@ -9,7 +9,7 @@ import (
 
 // A permit's duration counts from the send time of the frame named in its grant, which may have been sent seconds ago.
 // At hundreds of frames per second, only some send times are recorded, so sentBefore may return an earlier one.
-func TestSentBefore_RecentFrame_ReturnsItsTimeOrSlightlyEarlier(t *testing.T) {
+func TestSentBefore_RecentFrame_ReturnsNearestEarlierTime(t *testing.T) {
 	clock := &stepClock{}
 	w := &WorkStream{client: &Client{settings: &settings{clock: clock}}}
 	const interval = time.Millisecond / 2

@@ -138,7 +138,7 @@ func runPage(t *testing.T, p *page) {
 	}
 	if slices.ContainsFunc(p.commands, func(c command) bool { return strings.HasPrefix(c.text, "grpcurl ") }) {
 		// Install grpcurl before the first command: without a build cache, permits would expire while it compiles.
-		if err := installGrpcurl(); err != nil {
+		if err := buildGrpcurl(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -192,7 +192,7 @@ func runPage(t *testing.T, p *page) {
 		if skipReasons[c.text] != "" {
 			continue
 		}
-		got, code, err := sh.run(substitute(withAddresses(c.text)), 30*time.Second)
+		got, code, err := sh.run(substitute(withDefaultPorts(c.text)), 30*time.Second)
 		if err != nil {
 			t.Fatalf("%s:%d: $ %s: %v\n%s", p.file, c.line, c.text, err, strings.Join(got, "\n"))
 		}
@@ -208,9 +208,9 @@ func runPage(t *testing.T, p *page) {
 	t.Logf("%s: %d commands took %v", p.file, len(p.commands), time.Since(start).Round(time.Second))
 }
 
-// withAddresses adds address flags with the default ports to a command that starts a server without them, so that the
-// test can replace the ports.
-func withAddresses(text string) string {
+// withDefaultPorts adds address flags with the default ports to a command that starts a server without them, so that
+// the test can replace the ports.
+func withDefaultPorts(text string) string {
 	if rest, ok := strings.CutPrefix(text, "gatekeeperd --data-dir "); ok {
 		return "gatekeeperd --api-address 127.0.0.1:7420 --peer-address 127.0.0.1:7421 --http-address 127.0.0.1:7422 --admin-address 127.0.0.1:7423 --data-dir " + rest
 	}
@@ -237,8 +237,8 @@ func startServers(t *testing.T, p *page, root string) *servers.Cluster {
 	return cluster
 }
 
-// installGrpcurl builds the version of grpcurl that .ci/grpcurl pins.
-var installGrpcurl = sync.OnceValue(func() error {
+// buildGrpcurl builds the version of grpcurl that .ci/grpcurl pins.
+var buildGrpcurl = sync.OnceValue(func() error {
 	build := exec.Command("go", "build", "-o", filepath.Join(bin, "grpcurl"), "github.com/fullstorydev/grpcurl/cmd/grpcurl")
 	build.Dir = filepath.Join("..", ".ci", "grpcurl")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -77,7 +77,7 @@ func buildProgram(t *testing.T) (binary string) {
 }
 
 // The program must log a warning if the definition is missing or does not match.
-func TestReadme_ProgramThatIsNeverGranted_LogsWhy(t *testing.T) {
+func TestReadme_ProgramNotGranted_LogsReason(t *testing.T) {
 	t.Parallel()
 	binary := buildProgram(t)
 	for name, c := range map[string]struct {

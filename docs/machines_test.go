@@ -100,7 +100,7 @@ func freeNetwork(t *testing.T) string {
 	var err error
 	for range 20 {
 		network := fmt.Sprintf("127.%d.%d", 1+rand.IntN(254), rand.IntN(255))
-		if err = allFree(network); err == nil {
+		if err = portsFree(network); err == nil {
 			return network
 		}
 	}
@@ -108,7 +108,7 @@ func freeNetwork(t *testing.T) string {
 	return ""
 }
 
-func allFree(network string) error {
+func portsFree(network string) error {
 	for n := 1; n <= 4; n++ {
 		for _, port := range []int{7420, 7421, 7422, 7423} {
 			l, err := net.Listen("tcp", fmt.Sprintf("%s.%d:%d", network, n, port))

@@ -14,7 +14,7 @@ var scheduledRun = regexp.MustCompile(`gkctl run (\S+).* -- `)
 
 // Crontab lines and systemd units are not shell commands, so no other test runs them. This test runs all of them, with
 // the command replaced by true.
-func TestPages_EveryScheduledRun_IsAccepted(t *testing.T) {
+func TestPages_EveryScheduledRun_Succeeds(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("..")
 	if err != nil {

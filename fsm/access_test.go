@@ -70,7 +70,7 @@ func TestSetBinding_TakenSubjectOrStaleRevision_IsRefused(t *testing.T) {
 	unchanged[fsm.InvalidResult](l, fsm.SetBinding{Name: "x", Binding: admin("y")})
 }
 
-func TestIssueToken_Limit_ExpiredTokensMakeRoom(t *testing.T) {
+func TestIssueToken_AtLimit_DropsExpiredTokens(t *testing.T) {
 	l := newAccessLog(t)
 	outcome(t, l, fsm.IssueToken{Binding: "none", Token: token("t", time.Time{})}, fsm.AccessAbsent)
 	for i := range access.MaxTokens {
@@ -87,7 +87,7 @@ func TestIssueToken_Limit_ExpiredTokensMakeRoom(t *testing.T) {
 }
 
 // Viewers can read the journal, so it must not contain hashes.
-func TestJournal_Bindings_HaveNoTokenHashes(t *testing.T) {
+func TestJournal_Bindings_OmitTokenHashes(t *testing.T) {
 	l := accessScenario(t)
 	changes := 0
 	for e := range l.state().Journal("", 0) {
@@ -106,7 +106,7 @@ func TestJournal_Bindings_HaveNoTokenHashes(t *testing.T) {
 }
 
 // Submitting a job again replaces an unfinished submission with the same id, unless it belongs to another principal.
-func TestSubmit_AnotherPrincipalsSubmission_IsNotDropped(t *testing.T) {
+func TestSubmit_OtherPrincipalsSubmission_IsKept(t *testing.T) {
 	l := newAccessLog(t)
 	submit := func(principal string) fsm.SubmitResult {
 		return applyOne[fsm.SubmitResult](l, fsm.SubmitJob{
@@ -124,7 +124,7 @@ func TestSubmit_AnotherPrincipalsSubmission_IsNotDropped(t *testing.T) {
 
 // Two principals with the same group, acquirer and holder id are different callers, so neither can acquire or cancel
 // the other's permit.
-func TestPrincipals_WithEqualNames_ShareNothing(t *testing.T) {
+func TestPrincipals_SameIdentity_DoNotSharePermits(t *testing.T) {
 	l := newAccessLog(t)
 	version := l.state().Definition("s").Version
 	acquire := func(principal string) fsm.GrantResult {

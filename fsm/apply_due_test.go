@@ -10,8 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// replaceNow returns a Replace that applies the given changes to the current definition.
-func (l *log) replaceNow(name string, change ...func(*semaphore.Definition)) fsm.Change {
+// replaceCurrent returns a Replace that applies the given changes to the current definition.
+func (l *log) replaceCurrent(name string, change ...func(*semaphore.Definition)) fsm.Change {
 	l.tb.Helper()
 	d := l.state().Definition(name)
 	now := d.Definition.Clone()
@@ -47,8 +47,8 @@ func until(t time.Time, changes ...fsm.Change) fsm.EditBatch {
 	return b
 }
 
-// refreshOutcome returns the outcome of refreshing a permit whose group no longer matches.
-func (l *log) refreshOutcome(token uint64) semaphore.Outcome {
+// refreshWithoutGroup returns the outcome of refreshing a permit whose group no longer matches.
+func (l *log) refreshWithoutGroup(token uint64) semaphore.Outcome {
 	p := l.state().Permit(token)
 	f := l.state().Facts(&semaphore.Request{Semaphore: p.Semaphore, Identity: p.Identity}, "")
 	f.Admission = semaphore.Admission{Acquirer: true}
@@ -60,22 +60,22 @@ func TestDrain_Edit_CoversEarlierPermits(t *testing.T) {
 	l.define("s", permits(5))
 	l.define("empty")
 	before := l.grant("s", "a")
-	change := l.edit(draining(time.Minute, l.replaceNow("s", group("east")), l.replaceNow("empty", group("east"))))
+	change := l.edit(draining(time.Minute, l.replaceCurrent("s", group("east")), l.replaceCurrent("empty", group("east"))))
 	after := l.grant("s", "b")
 	equal(t, "drains", l.state().Drains("s"), []semaphore.Drain{{Revision: change, Duration: time.Minute}})
 	equal(t, "drains of a semaphore without permits", l.state().Drains("empty"), []semaphore.Drain(nil))
-	equal(t, "refresh of the earlier permit", l.refreshOutcome(before.Token), semaphore.Refreshed)
-	equal(t, "refresh of the later permit", l.refreshOutcome(after.Token), semaphore.Denied)
+	equal(t, "refresh of the earlier permit", l.refreshWithoutGroup(before.Token), semaphore.Refreshed)
+	equal(t, "refresh of the later permit", l.refreshWithoutGroup(after.Token), semaphore.Denied)
 	for e := range l.state().JournalBackward("s", 0) {
 		equal(t, "journaled drain", e.Drain, time.Minute)
 		break
 	}
 
 	// An edit without a drain keeps the existing drain. A second drain also covers the newer permit.
-	l.edit(edits(l.replaceNow("s", permits(6))))
-	equal(t, "refresh after another edit", l.refreshOutcome(before.Token), semaphore.Refreshed)
-	second := l.edit(draining(time.Hour, l.replaceNow("s", group("west"))))
-	equal(t, "refresh of the newer permit", l.refreshOutcome(after.Token), semaphore.Refreshed)
+	l.edit(edits(l.replaceCurrent("s", permits(6))))
+	equal(t, "refresh after another edit", l.refreshWithoutGroup(before.Token), semaphore.Refreshed)
+	second := l.edit(draining(time.Hour, l.replaceCurrent("s", group("west"))))
+	equal(t, "refresh of the newer permit", l.refreshWithoutGroup(after.Token), semaphore.Refreshed)
 
 	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: second, Term: l.term - 1, Names: []string{"s"}})
 	unchanged[fsm.RevisionResult](l, fsm.EndDrain{Change: second + 1, Term: l.term, Names: []string{"s", "empty", "none"}})
@@ -84,14 +84,14 @@ func TestDrain_Edit_CoversEarlierPermits(t *testing.T) {
 	equal(t, "events", l.events, []fsm.Event{{
 		Revision: second + 1, Kind: fsm.DrainedEvent, Semaphore: "s", Definition: l.state().Definition("s"), Before: l.state().Definition("s"), Change: second, At: at(9),
 	}})
-	equal(t, "refresh of the newer permit after the second drain", l.refreshOutcome(after.Token), semaphore.Denied)
-	equal(t, "refresh of the older permit during the first drain", l.refreshOutcome(before.Token), semaphore.Refreshed)
+	equal(t, "refresh of the newer permit after the second drain", l.refreshWithoutGroup(after.Token), semaphore.Denied)
+	equal(t, "refresh of the older permit during the first drain", l.refreshWithoutGroup(before.Token), semaphore.Refreshed)
 	applyOne[fsm.RevisionResult](l, fsm.EndDrain{Change: change, Term: l.term, Names: []string{"s"}})
-	equal(t, "refresh after both drains", l.refreshOutcome(before.Token), semaphore.Denied)
+	equal(t, "refresh after both drains", l.refreshWithoutGroup(before.Token), semaphore.Denied)
 }
 
 // A deleted name is kept until its drain ends, and is then removed completely.
-func TestDrain_Delete_OutlivesDefinition(t *testing.T) {
+func TestDrain_DeletedSemaphore_KeepsNameUntilDrainEnds(t *testing.T) {
 	l := newLevel2Log(t)
 	settings := fsm.DefaultSettings()
 	settings.JournalPerSemaphore = 0
@@ -99,7 +99,7 @@ func TestDrain_Delete_OutlivesDefinition(t *testing.T) {
 	d := l.define("s")
 	p := l.grant("s", "a")
 	change := l.edit(draining(time.Minute, remove("s", d.Version)))
-	equal(t, "refresh after the deletion", l.refreshOutcome(p.Token), semaphore.Refreshed)
+	equal(t, "refresh after the deletion", l.refreshWithoutGroup(p.Token), semaphore.Refreshed)
 	l.apply(fsm.Release{Token: p.Token})
 	equal(t, "names", collect(l.state().Names()), []string{"s"})
 	equal(t, "restored drains", restored(t, l.state()).State().Drains("s"), l.state().Drains("s"))
@@ -113,7 +113,7 @@ func TestDrains_PerName_AreBounded(t *testing.T) {
 	l.grant("s", "a")
 	var changes []uint64
 	for i := range 20 {
-		changes = append(changes, l.edit(draining(time.Minute, l.replaceNow("s", permits(uint32(2+i))))))
+		changes = append(changes, l.edit(draining(time.Minute, l.replaceCurrent("s", permits(uint32(2+i))))))
 	}
 	var got []uint64
 	for _, d := range l.state().Drains("s") {
@@ -128,7 +128,7 @@ func TestDrain_OutOfBounds_IsInvalid(t *testing.T) {
 	p := l.grant("s", "a")
 	for _, d := range []time.Duration{-1, fsm.MaxDrain + 1} {
 		for _, cmd := range []fsm.Command{
-			draining(d, l.replaceNow("s")), fsm.SetCordon{ID: "k", Drain: d}, fsm.Pause{Names: []string{"s"}, Stop: true, Drain: d}, fsm.Revoke{Token: p.Token, Drain: d},
+			draining(d, l.replaceCurrent("s")), fsm.SetCordon{ID: "k", Drain: d}, fsm.Pause{Names: []string{"s"}, Stop: true, Drain: d}, fsm.Revoke{Token: p.Token, Drain: d},
 		} {
 			if why := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(why, "is not between 0 and 24h0m0s") {
 				t.Errorf("%T with an out-of-bounds drain: got %s", cmd, why)
@@ -185,7 +185,7 @@ func TestEndDrain_PauseCordonAndPermit(t *testing.T) {
 	equal(t, "permit revision", l.state().PermitRevision("s"), permitRevision)
 }
 
-func TestRevoke_Again_OnlyShortensTheDrain(t *testing.T) {
+func TestRevoke_Repeat_OnlyShortensDrain(t *testing.T) {
 	l := newLevel2Log(t)
 	l.define("s")
 	p := l.grant("s", "a")
@@ -202,7 +202,7 @@ func TestRevoke_Again_OnlyShortensTheDrain(t *testing.T) {
 	unchanged[fsm.PermitResult](l, fsm.Revoke{Token: p.Token, Reason: "now!"})
 }
 
-func TestRevoke_UnsafeNow_FreesImmediately(t *testing.T) {
+func TestRevoke_UnsafeNow_FreesSlotImmediately(t *testing.T) {
 	l := newLevel2Log(t)
 	l.define("s", hold)
 	l.define("free", freeOnLoss)
@@ -237,7 +237,7 @@ func TestRevoke_UnsafeNow_FreesImmediately(t *testing.T) {
 	equal(t, "revoke of an unknown token", unchanged[fsm.PermitResult](l, fsm.Revoke{Token: 99, UnsafeNow: true}), fsm.PermitResult{})
 }
 
-func TestEditBatch_Until_OnlyReplacesAndIsBounded(t *testing.T) {
+func TestEditBatch_Until_RequiresReplaceAndIsBounded(t *testing.T) {
 	l := newLevel2Log(t)
 	l.define("s")
 	for _, bad := range []fsm.Change{create(definition("new")), declare(definition("new")), remove("s", l.state().Definition("s").Version)} {
@@ -246,12 +246,12 @@ func TestEditBatch_Until_OnlyReplacesAndIsBounded(t *testing.T) {
 		}
 	}
 	for i := range fsm.MaxEditEnds {
-		l.edit(until(at(100), l.replaceNow("s", permits(uint32(i+2)))))
+		l.edit(until(at(100), l.replaceCurrent("s", permits(uint32(i+2)))))
 	}
-	if why := unchanged[fsm.InvalidResult](l, until(at(100), l.replaceNow("s"))).Why; !strings.Contains(why, "the maximum of 16 temporary edits") {
+	if why := unchanged[fsm.InvalidResult](l, until(at(100), l.replaceCurrent("s"))).Why; !strings.Contains(why, "the maximum of 16 temporary edits") {
 		t.Errorf("EditBatch above the limit of temporary edits: got %s", why)
 	}
-	l.edit(edits(l.replaceNow("s", permits(99)))) // permanent edits are not limited
+	l.edit(edits(l.replaceCurrent("s", permits(99)))) // permanent edits are not limited
 	equal(t, "ends", len(l.state().Ends("s")), 16)
 	l.edit(edits(remove("s", l.state().Definition("s").Version)))
 	equal(t, "temporary edits of a deleted name", l.state().Ends("s"), []*fsm.EditEnd(nil))
@@ -261,11 +261,11 @@ func TestRevert(t *testing.T) {
 	l := newLevel2Log(t)
 	created := l.define("s", permits(1), group("prod"))
 	l.apply(fsm.Pause{Names: []string{"s"}})
-	change := l.edit(until(at(100), l.replaceNow("s", permits(5), group("prod|test"))))
+	change := l.edit(until(at(100), l.replaceCurrent("s", permits(5), group("prod|test"))))
 	equal(t, "ends", l.state().Ends("s"), []*fsm.EditEnd{{
 		Revision: change, Until: at(100), Before: definition("s", permits(1), group("prod")), After: definition("s", permits(5), group("prod|test")),
 	}})
-	since := l.edit(edits(l.replaceNow("s", permits(3))))
+	since := l.edit(edits(l.replaceCurrent("s", permits(3))))
 	unchanged[fsm.RevisionResult](l, fsm.Revert{Change: change, Term: l.term + 1, Names: []string{"s"}})
 	unchanged[fsm.RevisionResult](l, fsm.Revert{Change: since, Term: l.term, Names: []string{"s", "none"}})
 
@@ -297,13 +297,13 @@ func TestRevert_NothingToRevert_IsJournaled(t *testing.T) {
 		since  func(*log)
 		reason string
 	}{
-		"set since":        {func(l *log) { l.edit(edits(l.replaceNow("s", permits(7)))) }, "has ended; changed since and not reverted: permits"},
-		"already reverted": {func(l *log) { l.edit(edits(l.replaceNow("s", permits(1)))) }, "has ended; nothing to revert"},
+		"set since":        {func(l *log) { l.edit(edits(l.replaceCurrent("s", permits(7)))) }, "has ended; changed since and not reverted: permits"},
+		"already reverted": {func(l *log) { l.edit(edits(l.replaceCurrent("s", permits(1)))) }, "has ended; nothing to revert"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLevel2Log(t)
 			l.define("s", permits(1))
-			change := l.edit(until(at(100), l.replaceNow("s", permits(5))))
+			change := l.edit(until(at(100), l.replaceCurrent("s", permits(5))))
 			tc.since(l)
 			before := l.state().Definition("s")
 			r := applyOne[fsm.RevisionResult](l, fsm.Revert{Change: change, Term: l.term, Names: []string{"s"}})
@@ -323,7 +323,7 @@ func TestRevert_NothingToRevert_IsJournaled(t *testing.T) {
 func TestRevert_OldValueNoLongerValid_IsNotRestored(t *testing.T) {
 	l := newLevel2Log(t)
 	l.define("s", func(d *semaphore.Definition) { d.Duration = time.Hour })
-	change := l.edit(until(at(100), l.replaceNow("s", permits(5), func(d *semaphore.Definition) { d.Duration = time.Minute })))
+	change := l.edit(until(at(100), l.replaceCurrent("s", permits(5), func(d *semaphore.Definition) { d.Duration = time.Minute })))
 	settings := fsm.DefaultSettings()
 	settings.MaxDuration = 10 * time.Minute
 	l.apply(fsm.Configure{Settings: settings})
@@ -345,8 +345,8 @@ func TestRevert_OverlappingEdits_RestoreOriginalValues(t *testing.T) {
 			l := newLevel2Log(t)
 			l.define("s", permits(1))
 			changes := []uint64{
-				l.edit(until(at(100), l.replaceNow("s", permits(5), group("east")))),
-				l.edit(until(at(200), l.replaceNow("s", permits(9)))),
+				l.edit(until(at(100), l.replaceCurrent("s", permits(5), group("east")))),
+				l.edit(until(at(200), l.replaceCurrent("s", permits(9)))),
 			}
 			for _, i := range order {
 				applyOne[fsm.RevisionResult](l, fsm.Revert{Change: changes[i], Term: l.term, Names: []string{"s"}})

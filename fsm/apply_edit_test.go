@@ -29,7 +29,7 @@ func remove(name string, version uint64) fsm.Change {
 	return fsm.Change{Kind: fsm.Delete, Name: name, ExpectedVersion: version}
 }
 
-func TestEditBatch_AllInOneRevision(t *testing.T) {
+func TestEditBatch_SeveralChanges_ShareRevision(t *testing.T) {
 	l := newLog(t)
 	l.define("old")
 	l.define("gone")
@@ -61,7 +61,7 @@ func TestEditBatch_AllInOneRevision(t *testing.T) {
 	}
 }
 
-func TestEditBatch_OneBadEdit_ChangesNothing(t *testing.T) {
+func TestEditBatch_OneInvalidEdit_ChangesNothing(t *testing.T) {
 	good := create(definition("good"))
 	for _, tc := range []struct {
 		name     string
@@ -127,7 +127,7 @@ func TestEditBatch_Declare_NeverReplacesOrRestores(t *testing.T) {
 
 // Skipped names are determined before the batch is applied, because a deletion in the batch may evict an older
 // remembered deletion.
-func TestEditBatch_DeclareOfDeletedName_IsSkippedEvenIfBatchDeletesAnother(t *testing.T) {
+func TestEditBatch_DeclareDeletedNameWithOtherDeletion_IsSkipped(t *testing.T) {
 	l := newWorkLog(t)
 	settings := l.state().Settings()
 	settings.RememberedDeletions = 1
@@ -192,7 +192,7 @@ func TestDelete_LivePermits_CountInNewDefinition(t *testing.T) {
 	}
 }
 
-func TestDelete_NothingLeft_ForgetsName(t *testing.T) {
+func TestDelete_NoRemainingData_ForgetsName(t *testing.T) {
 	l := newLog(t)
 	settings := fsm.DefaultSettings()
 	settings.JournalTotal = 0
@@ -212,7 +212,7 @@ func TestDelete_NothingLeft_ForgetsName(t *testing.T) {
 	restored(t, l.state())
 }
 
-func TestDeletions_MemoryIsBounded(t *testing.T) {
+func TestDeletions_Remembered_AreBounded(t *testing.T) {
 	l := newLog(t)
 	settings := fsm.DefaultSettings()
 	settings.RememberedDeletions = 2
@@ -263,7 +263,7 @@ func TestJournal_IsBoundedPerSemaphoreAndInTotal(t *testing.T) {
 
 // Nothing is kept about a deleted name without permits or journal entries. A permit revision read before the deletion
 // must not match after the name is re-created.
-func TestEdit_NameCreatedAgain_HasNewPermitRevision(t *testing.T) {
+func TestEdit_RecreatedName_HasNewPermitRevision(t *testing.T) {
 	l := newLog(t)
 	settings := fsm.DefaultSettings()
 	settings.JournalPerSemaphore = 0

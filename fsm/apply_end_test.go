@@ -198,7 +198,7 @@ func TestRelease_Repeat_ReturnsEnd(t *testing.T) {
 	}
 }
 
-func TestRelease_HeldForOperator_FreesNothing(t *testing.T) {
+func TestRelease_HeldForOperator_KeepsPermit(t *testing.T) {
 	l := newLog(t)
 	l.define("s", hold)
 	p := l.grant("s", "a")
@@ -305,7 +305,7 @@ func TestEnd_UnexpectedState_ChangesNothing(t *testing.T) {
 	unchanged[fsm.InvalidResult](l, fsm.Expire{Token: live, Term: l.term, Cooling: -1})
 }
 
-func TestCooling_BelongsToNoIdentityAndEndsOnce(t *testing.T) {
+func TestCooling_HasNoOwnerAndEndsOnce(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(2))
 	p := l.grant("s", "a", requestID("r1"))
@@ -367,7 +367,7 @@ func TestCancel(t *testing.T) {
 	restored(t, l.state())
 }
 
-func TestRequests_OverLimit_ForgetsOldest(t *testing.T) {
+func TestRequests_AboveLimit_ForgetsOldest(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(9))
 	settings := fsm.DefaultSettings()

@@ -66,10 +66,10 @@ func (l *log) denialReason(name, holder string, f *semaphore.Firing) semaphore.R
 	return r.Decision.Reason
 }
 
-func TestForgetFirings_WrongFutureFirings_LetsCurrentFiringsRun(t *testing.T) {
+func TestForgetFirings_FutureFirings_AllowsCurrentFirings(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("s")
-	l.poison("s")
+	l.claimFutureFirings("s")
 	equal(t, "current firing", l.denialReason("s", "b", newFiring("f", 95)), semaphore.FiringForgotten)
 	claims := collect(l.state().Claims("s"))
 
@@ -100,7 +100,7 @@ func TestForgetFirings_WrongFutureFirings_LetsCurrentFiringsRun(t *testing.T) {
 func TestForgetFirings_Repeat_ReturnsFirstResult(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("s")
-	l.poison("s")
+	l.claimFutureFirings("s")
 	cmd := l.forget("s", at(90), newFiring("f", 9000))
 	first := applyOne[fsm.FiringsResult](l, cmd)
 	l.apply(fsm.Release{Token: l.grant("s", "b", firing("f", 9000)).Token}) // a retry must not forget this claim
@@ -118,10 +118,10 @@ func TestForgetFirings_Repeat_ReturnsFirstResult(t *testing.T) {
 	}
 }
 
-func TestForgetFirings_Unexpected_ForgetsNothing(t *testing.T) {
+func TestForgetFirings_UnmetExpectation_ForgetsNothing(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("s", permits(2))
-	l.poison("s")
+	l.claimFutureFirings("s")
 	l.grant("s", "b", firing("g", 9000))
 	ok, held := newFiring("f", 9000), newFiring("g", 9000)
 	other := l.forget("s", at(90), ok)
@@ -158,7 +158,7 @@ func TestForgetFirings_CoolingPermit_IsRefused(t *testing.T) {
 func TestForgetFirings_Mark_IsNeverRaised(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("s")
-	l.poison("s")
+	l.claimFutureFirings("s")
 	applyOne[fsm.FiringsResult](l, l.forget("s", at(8500), newFiring("f", 9000)))
 	equal(t, "mark", l.state().LowWater("s"), at(8000))
 }
@@ -170,7 +170,7 @@ func TestUndo_UnexpectedFirings_IsConflict(t *testing.T) {
 	} {
 		l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 		l.define("s")
-		l.poison("s")
+		l.claimFutureFirings("s")
 		l.apply(l.forget("s", at(90), newFiring("f", 9000)))
 		undo := l.undoForget("s")
 		interfere(l)
@@ -179,10 +179,10 @@ func TestUndo_UnexpectedFirings_IsConflict(t *testing.T) {
 }
 
 // Accepted undos must leave a state that Restore accepts.
-func TestUndo_ImpossibleFirings_IsRefused(t *testing.T) {
+func TestUndo_InvalidFirings_IsRefused(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("s", permits(3))
-	l.poison("s")
+	l.claimFutureFirings("s")
 	l.apply(l.forget("s", at(90), newFiring("f", 9000)))
 	live := l.grant("s", "b", firing("g", 9000)).Token
 	good := l.undoForget("s")
@@ -214,10 +214,10 @@ func TestUndo_ImpossibleFirings_IsRefused(t *testing.T) {
 }
 
 // The remaining data of a deleted semaphore is dropped with its last firing.
-func TestForgetFirings_DeletedName_LeavesNothing(t *testing.T) {
+func TestForgetFirings_DeletedSemaphore_RemovesAllData(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	d := l.define("s")
-	l.poison("s")
+	l.claimFutureFirings("s")
 	settings := l.state().Settings()
 	settings.JournalPerSemaphore = 0
 	l.apply(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Delete, Name: "s", ExpectedVersion: d.Version}}}, fsm.Configure{Settings: settings})

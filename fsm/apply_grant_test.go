@@ -258,7 +258,7 @@ func TestGrant_Malformed_IsInvalid(t *testing.T) {
 }
 
 // Each command in an entry sees the effects of the commands before it.
-func TestGrant_TwoInOneEntryForOneSlot_OneIsGranted(t *testing.T) {
+func TestGrant_TwoInOneEntry_GrantsOnlyOneSlot(t *testing.T) {
 	l := newLog(t)
 	l.define("s")
 	r := l.apply(l.request("s", "a"), l.request("s", "b"))
@@ -272,7 +272,7 @@ func TestGrant_TwoInOneEntryForOneSlot_OneIsGranted(t *testing.T) {
 
 // A proposal may be committed even if the proposer never gets its result. A retry must return the same permit, and must
 // not be granted a new permit after that permit has ended.
-func TestGrant_ReplayAfterUnknownOutcome_NeverGrantsTwice(t *testing.T) {
+func TestGrant_RetryAfterUnknownOutcome_NeverGrantsTwice(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(5))
 	g := l.request("s", "a", requestID("r1"))
@@ -334,7 +334,7 @@ func TestExtend(t *testing.T) {
 	}
 }
 
-func TestRevoke_LivePermit_StopsHolderAndFreesNothing(t *testing.T) {
+func TestRevoke_LivePermit_StopsHolderAndKeepsSlot(t *testing.T) {
 	l := newLog(t)
 	l.define("s")
 	p := l.grant("s", "a")

@@ -135,7 +135,7 @@ func TestCordons(t *testing.T) {
 }
 
 // The journal shows every pause and cordon with its end time and author, even after it has ended.
-func TestJournal_HoldsCompleteCordonsAndPauses(t *testing.T) {
+func TestJournal_CordonsAndPauses_AreComplete(t *testing.T) {
 	l := newLog(t)
 	l.define("s")
 	l.apply(
@@ -277,7 +277,7 @@ func TestRaiseFeatureLevel_NotAboveCurrent_ChangesNothing(t *testing.T) {
 	equal(t, "level", l.state().FeatureLevel(), uint32(1))
 }
 
-func TestPause_Keep_LeavesExistingPauses(t *testing.T) {
+func TestPause_Keep_PreservesExistingPauses(t *testing.T) {
 	l := newLevel2Log(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})
 	l.define("a")

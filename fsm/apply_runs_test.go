@@ -64,7 +64,7 @@ func TestAttempts_RunThatNeverBegan_DoesNotCount(t *testing.T) {
 	}
 }
 
-func TestAttempts_LoweredLimit_StopsOpenFiring(t *testing.T) {
+func TestAttempts_LoweredLimit_RefusesOpenFiring(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
 	l.define("s", permits(9), limitedAttempts)
@@ -123,7 +123,7 @@ func TestRelease_Late_StillRecordsJobEnd(t *testing.T) {
 	unchanged[fsm.InvalidResult](l, fsm.Release{Token: lost.Token, Job: semaphore.JobFailed, Failure: strings.Repeat("x", 257)})
 }
 
-func TestTakeOver_Allowed_StopsHolderAndFreesNothing(t *testing.T) {
+func TestTakeOver_Allowed_StopsHolderAndKeepsSlot(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 4})
 	l.define("s", func(d *semaphore.Definition) { d.Takeover = true })

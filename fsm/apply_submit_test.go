@@ -77,7 +77,7 @@ func TestSubmit_FinishedJob_IsNotRunAgain(t *testing.T) {
 		"cancelled": func(_, job uint64) fsm.Command { return fsm.CancelJob{Job: job, Cause: work.CancelRequested} },
 	} {
 		j := l.submit(id, tasks("a"))
-		token, _ := l.take(id)
+		token, _ := l.takeTask(id)
 		l.apply(end(token, j.Number))
 		r := unchanged[fsm.SubmitResult](l, fsm.SubmitJob{Spec: j.Spec, Tasks: tasks("a"), Digest: digest()})
 		if r.Outcome != fsm.SubmitExists || r.Job.Number != j.Number {

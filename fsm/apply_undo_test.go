@@ -241,7 +241,7 @@ func TestUndo_Repeat_ReturnsFirstResult(t *testing.T) {
 	equal(t, "repeat", unchanged[fsm.UndoResult](l, u), fsm.UndoResult{Revision: first.Revision, Repeated: true})
 }
 
-func TestPauseAndCordon_Repeat_DoesNothing(t *testing.T) {
+func TestPauseAndCordon_Repeat_ChangesNothing(t *testing.T) {
 	l := newUndoLog(t)
 	l.define("a")
 	for _, cmd := range []fsm.Command{
@@ -258,7 +258,7 @@ func TestPauseAndCordon_Repeat_DoesNothing(t *testing.T) {
 }
 
 // A script that uses the same request id for all its commands must get an error instead of a repeated result.
-func TestOperatorChanges_RequestIDUsedForAnotherKind_AreRefused(t *testing.T) {
+func TestOperatorChanges_ReusedRequestID_AreRefused(t *testing.T) {
 	cmds := map[fsm.EditKind]func(l *log, id string) fsm.Command{
 		fsm.EditDefinitions: func(_ *log, id string) fsm.Command {
 			return fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Declare, Name: "new", Definition: definition("new")}}, RequestID: id}
@@ -293,7 +293,7 @@ func TestOperatorChanges_RequestIDUsedForAnotherKind_AreRefused(t *testing.T) {
 	}
 }
 
-func TestRevert_EditWithDrain_StartsAnotherDrain(t *testing.T) {
+func TestRevert_EditWithDrain_StartsNewDrain(t *testing.T) {
 	l := newUndoLog(t)
 	l.define("a", permits(5))
 	batch := l.replace("a", func(d *semaphore.Definition) { d.GroupPattern = "dr" })

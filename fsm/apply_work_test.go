@@ -48,8 +48,8 @@ func (l *log) submit(id string, payloads [][]byte, change ...func(*fsm.SubmitJob
 
 func worker(g *fsm.Grant) { g.Worker = true }
 
-// take grants a permit to a worker and returns the permit's token and task.
-func (l *log) take(holder string) (uint64, *work.Task) {
+// takeTask grants a permit to a worker and returns the permit's token and task.
+func (l *log) takeTask(holder string) (uint64, *work.Task) {
 	l.tb.Helper()
 	p := l.grant("s", holder, worker)
 	return p.Token, l.state().TaskOf(p.Token)
@@ -57,14 +57,14 @@ func (l *log) take(holder string) (uint64, *work.Task) {
 
 func (l *log) job(id string) *work.Job { return l.state().Job(id) }
 
-func TestGrant_Worker_GetsTasksInOrder(t *testing.T) {
+func TestGrant_Worker_ReceivesTasksInOrder(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("late", tasks("a", "b"))
 	l.submit("urgent", tasks("c"), func(c *fsm.SubmitJob) { c.Spec.Priority = 1 })
 	l.submit("idle", tasks("d"), func(c *fsm.SubmitJob) { c.Spec.Priority = -1 })
 	var got []string
 	for i := range 4 {
-		_, task := l.take(string(rune('k' + i)))
+		_, task := l.takeTask(string(rune('k' + i)))
 		got = append(got, string(task.Payload))
 	}
 	equal(t, "order", got, []string{"c", "a", "b", "d"})
@@ -97,7 +97,7 @@ func TestRelease_Worker_SettlesTask(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newWorkLog(t)
 			l.submit("j", tasks("a"))
-			token, _ := l.take("w")
+			token, _ := l.takeTask("w")
 			switch c := tc.end.(type) {
 			case fsm.Release:
 				c.Token, c.At = token, at(9)
@@ -131,10 +131,10 @@ func TestRelease_Worker_SettlesTask(t *testing.T) {
 func TestRelease_LostWorker_RecordsResultUntilTaskIsHandedOut(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a", "b"))
-	first, _ := l.take("w")
-	second, _ := l.take("x")
+	first, _ := l.takeTask("w")
+	second, _ := l.takeTask("x")
 	l.apply(fsm.Expire{Token: first, Term: l.term}, fsm.Expire{Token: second, Term: l.term})
-	third, task := l.take("y")
+	third, task := l.takeTask("y")
 	if task.Index != 0 || task.Attempts != 2 {
 		t.Fatalf("task handed out again = %+v, want task 0 on its second attempt", task)
 	}
@@ -155,15 +155,15 @@ func TestRelease_LostWorker_RecordsResultUntilTaskIsHandedOut(t *testing.T) {
 	}
 }
 
-func TestGrant_TasksOfLostWorkers_GoFirst(t *testing.T) {
+func TestGrant_LostWorkersTasks_AreHandedOutFirst(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a", "b", "c"))
-	first, _ := l.take("v")
-	second, _ := l.take("w")
+	first, _ := l.takeTask("v")
+	second, _ := l.takeTask("w")
 	l.apply(fsm.Expire{Token: second, Term: l.term}, fsm.Expire{Token: first, Term: l.term})
 	var got []string
 	for _, holder := range []string{"x", "y", "z"} {
-		_, task := l.take(holder)
+		_, task := l.takeTask(holder)
 		got = append(got, string(task.Payload))
 	}
 	equal(t, "order", got, []string{"a", "b", "c"})
@@ -174,7 +174,7 @@ func TestExpire_LastAttempt_FailsTask(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.MaxAttempts = 2 })
 	for range 2 {
-		token, _ := l.take("w")
+		token, _ := l.takeTask("w")
 		l.apply(fsm.Expire{Token: token, Term: l.term, At: at(9)})
 	}
 	j := l.job("j")
@@ -185,7 +185,7 @@ func TestExpire_LastAttempt_FailsTask(t *testing.T) {
 	if !r.Applied || r.Tasks != 1 || r.Job.State != work.Open {
 		t.Fatalf("retry: got %+v, want 1 changed task in an open job", r)
 	}
-	token, task := l.take("w")
+	token, task := l.takeTask("w")
 	if task.Attempts != 1 || string(task.Payload) != "a" {
 		t.Fatalf("task after the retry = %+v, want it on its first attempt", task)
 	}
@@ -203,14 +203,14 @@ func TestRelease_RetriableFailure_HandsTaskOutAgain(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.RetryFailed, c.Spec.MaxAttempts = true, 2 })
 	failed := fsm.Release{Job: semaphore.JobFailed, Failure: "f"}
-	failed.Token, _ = l.take("w")
+	failed.Token, _ = l.takeTask("w")
 	returned := fsm.Release{Token: failed.Token, Job: semaphore.JobCutShort}
 	for range 2 { // the second release is a repeat
 		if r := l.apply(failed)[0].(fsm.ReleaseResult); !r.Recorded {
 			t.Errorf("release with a failure: got %+v, want it recorded", r)
 		}
 	}
-	second, _ := l.take("w")
+	second, _ := l.takeTask("w")
 	if r := unchanged[fsm.ReleaseResult](l, failed); !r.Recorded {
 		t.Errorf("repeated release during the next attempt: got %+v, want it recorded", r)
 	}
@@ -230,7 +230,7 @@ func TestRelease_LateRetriableFailure_IsRecorded(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.RetryFailed = true })
 	failed := fsm.Release{Job: semaphore.JobFailed, Failure: "f", At: at(9)}
-	failed.Token, _ = l.take("w")
+	failed.Token, _ = l.takeTask("w")
 	l.apply(fsm.Expire{Token: failed.Token, Term: l.term, Cooling: time.Minute, At: at(8)})
 	if r := applyOne[fsm.ReleaseResult](l, failed); !r.Recorded || r.Task.State != work.Waiting || r.Task.Failure != "f" {
 		t.Errorf("late release with a failure: got %+v, task %+v, want a waiting task with failure f", r, r.Task)
@@ -244,7 +244,7 @@ func TestRelease_RepeatAfterDrop_IsRecorded(t *testing.T) {
 	l := newWorkLog(t)
 	j := l.submit("j", tasks("a"))
 	failed := fsm.Release{Job: semaphore.JobFailed, Failure: "f", At: at(9)}
-	failed.Token, _ = l.take("w")
+	failed.Token, _ = l.takeTask("w")
 	l.apply(failed, fsm.ChangeTasks{Job: j.Number, Drop: true, At: at(10)})
 	if r := unchanged[fsm.ReleaseResult](l, failed); !r.Recorded {
 		t.Errorf("repeated release: got %+v, want it recorded", r)
@@ -281,7 +281,7 @@ func TestWorkBytes_TaskEnd_DoesNotIncreaseTotal(t *testing.T) {
 					if l.job("j").State == work.Ended {
 						break
 					}
-					token, _ := l.take("w")
+					token, _ := l.takeTask("w")
 					tc.end.Token = token
 					l.apply(tc.end)
 					if got := l.state().WorkBytes(); got > limit {
@@ -297,11 +297,11 @@ func TestWorkBytes_TaskEnd_DoesNotIncreaseTotal(t *testing.T) {
 	}
 }
 
-func TestCancelJob_StopsWorkersAndHandsOutNothing(t *testing.T) {
+func TestCancelJob_HeldTasks_StopsWorkers(t *testing.T) {
 	l := newWorkLog(t)
 	j := l.submit("j", tasks("a", "b", "c"))
-	token, task := l.take("w")
-	other, _ := l.take("x")
+	token, task := l.takeTask("w")
+	other, _ := l.takeTask("x")
 	unchanged[fsm.JobResult](l, fsm.CancelJob{Job: j.Number, Term: l.term - 1, Cause: work.CancelTimeout})
 	r := applyOne[fsm.JobResult](l, fsm.CancelJob{Job: j.Number, Cause: work.CancelRequested, Author: "ann", Reason: "wrong", At: at(9)})
 	if !r.Applied || r.Job.State != work.Cancelled || r.Job.Over() || l.state().Work("s").Waiting != 0 {
@@ -330,12 +330,12 @@ func TestCancelJob_StopsWorkersAndHandsOutNothing(t *testing.T) {
 	}
 }
 
-func TestJobs_SurviveSnapshot(t *testing.T) {
+func TestJobs_SnapshotAndRestore_Unchanged(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a", "b", "c", "d"), func(c *fsm.SubmitJob) { c.Spec.Labels = semaphore.LabelsOf(map[string]string{"k": "v"}) })
-	token, _ := l.take("w")
-	l.take("x")
-	lost, _ := l.take("y")
+	token, _ := l.takeTask("w")
+	l.takeTask("x")
+	lost, _ := l.takeTask("y")
 	l.apply(fsm.Release{Token: token, Result: []byte("r")}, fsm.Expire{Token: lost, Term: l.term})
 	afterRestart := restored(t, l.state()).State()
 	equal(t, "job", afterRestart.Job("j"), l.job("j"))
@@ -354,8 +354,8 @@ func TestRecovered_TasksOfLostWorkers_AreWaiting(t *testing.T) {
 	l.submit("j", tasks("a", "b"))
 	l.submit("bound", tasks("c"), func(c *fsm.SubmitJob) { c.Submitter = submitter.Token })
 	l.submit("last", tasks("d"), func(c *fsm.SubmitJob) { c.Spec.Priority, c.Spec.MaxAttempts = 1, 1 })
-	l.take("w")
-	l.take("x")
+	l.takeTask("w")
+	l.takeTask("x")
 	s := recovered(t, l.state(), recovery())
 	if j := s.Job("j"); j.Held != 0 || j.Waiting() != 2 {
 		t.Fatalf("recovered job = %+v, want 2 waiting tasks", j)
@@ -370,10 +370,10 @@ func TestRecovered_TasksOfLostWorkers_AreWaiting(t *testing.T) {
 }
 
 // If the response to a release is lost, retrying it must not fail a task that an operator has since retried.
-func TestChangeTasks_Retry_IsNotUndoneByRepeatedFailure(t *testing.T) {
+func TestChangeTasks_RepeatedFailureAfterRetry_IsIgnored(t *testing.T) {
 	l := newWorkLog(t)
 	j := l.submit("j", tasks("a"))
-	token, _ := l.take("w")
+	token, _ := l.takeTask("w")
 	failed := fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"}
 	l.apply(failed)
 	l.apply(fsm.ChangeTasks{Job: j.Number})
@@ -381,17 +381,17 @@ func TestChangeTasks_Retry_IsNotUndoneByRepeatedFailure(t *testing.T) {
 	if r := unchanged[fsm.ReleaseResult](l, failed); !r.Recorded || l.job("j").State != work.Open {
 		t.Fatalf("repeated release after the retry: got %+v, want it recorded and the job open", r)
 	}
-	if _, task := l.take("x"); task.Attempts != 1 {
+	if _, task := l.takeTask("x"); task.Attempts != 1 {
 		t.Fatalf("task handed out after the retry = %+v, want it on its first attempt", task)
 	}
 }
 
-func TestChangeTasks_OnlyFailedTasksChange(t *testing.T) {
+func TestChangeTasks_MixedStates_ChangesOnlyFailedTasks(t *testing.T) {
 	l := newWorkLog(t)
 	j := l.submit("j", tasks("done", "dropped", "failed", "held", "waiting"))
 	var tokens []uint64
 	for _, holder := range []string{"a", "b", "c", "d"} {
-		token, _ := l.take(holder)
+		token, _ := l.takeTask(holder)
 		tokens = append(tokens, token)
 	}
 	l.apply(fsm.Release{Token: tokens[0], Result: []byte("r")}, fsm.Release{Token: tokens[1], Job: semaphore.JobFailed, Failure: "f"})
@@ -403,7 +403,7 @@ func TestChangeTasks_OnlyFailedTasksChange(t *testing.T) {
 	if r := applyOne[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Tasks != 1 || r.Job.Returned != 1 || r.Job.Done != 1 || r.Job.Dropped != 1 {
 		t.Fatalf("retry of all failed tasks: got %+v, want 1 changed task", r)
 	}
-	if _, task := l.take("e"); string(task.Payload) != "failed" {
+	if _, task := l.takeTask("e"); string(task.Payload) != "failed" {
 		t.Fatalf("task handed out after the retry = %+v, want the failed one", task)
 	}
 }
@@ -412,7 +412,7 @@ func TestChangeTasks_OnlyFailedTasksChange(t *testing.T) {
 func TestChangeTasks_RetryAboveLimit_ReportsLimit(t *testing.T) {
 	l := newWorkLog(t)
 	j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.MaxResult = 1000 })
-	token, _ := l.take("w")
+	token, _ := l.takeTask("w")
 	l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"})
 	settings := l.state().Settings()
 	settings.Work.SemaphoreBytes = l.state().WorkBytes() + 998
@@ -433,7 +433,7 @@ func TestChangeTasks_RepeatWithAsOf_ChangesNothing(t *testing.T) {
 		l := newWorkLog(t)
 		j := l.submit("j", tasks("a", "b"))
 		fail := func() {
-			token, _ := l.take("w")
+			token, _ := l.takeTask("w")
 			l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"})
 		}
 		fail()
@@ -456,7 +456,7 @@ func TestChangeTasks_RetryAfterSubmitterEnded_KeepsJob(t *testing.T) {
 	l.define("mine")
 	p := l.grant("mine", "submitter")
 	j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Submitter = p.Token })
-	token, _ := l.take("w")
+	token, _ := l.takeTask("w")
 	l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"}, fsm.Release{Token: p.Token})
 	if r := applyOne[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Job.State != work.Open || r.Job.Submitter != 0 {
 		t.Fatalf("retry: job = %+v, want it open and without a submitter", r.Job)
@@ -470,7 +470,7 @@ func TestRecovered_WithoutPermits_SettlesTasksAndCancelsJobs(t *testing.T) {
 	p := l.grant("mine", "submitter")
 	l.submit("kept", tasks("a"))
 	l.submit("bound", tasks("b"), func(c *fsm.SubmitJob) { c.Submitter = p.Token })
-	l.take("w")
+	l.takeTask("w")
 	afterRecovery := recovered(t, l.state(), recovery())
 	if _, next := afterRecovery.NextTask("s"); next == nil || next.Attempts != 1 || afterRecovery.Work("s").Held != 0 {
 		t.Fatalf("task of a lost worker = %+v, want it waiting after 1 attempt", next)
@@ -540,7 +540,7 @@ func TestRestore_InconsistentJobs_AreRefused(t *testing.T) {
 func TestRelease_FailureAfterLastAttemptWasLost_IsNotRecorded(t *testing.T) {
 	l := newWorkLog(t)
 	l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Spec.MaxAttempts = 1 })
-	token, _ := l.take("w")
+	token, _ := l.takeTask("w")
 	l.apply(fsm.Expire{Token: token, Term: l.term})
 	r := unchanged[fsm.ReleaseResult](l, fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "exit code 1", Result: []byte("late")})
 	if r.Recorded || r.Task == nil || r.Task.State != work.Failed || len(r.Task.Result) > 0 {
@@ -553,7 +553,7 @@ func TestChangeTasks_RetryWhileSubmitterPermitCools_KeepsJob(t *testing.T) {
 	l.define("mine")
 	p := l.grant("mine", "submitter")
 	j := l.submit("j", tasks("a"), func(c *fsm.SubmitJob) { c.Submitter = p.Token })
-	token, _ := l.take("w")
+	token, _ := l.takeTask("w")
 	l.apply(fsm.Release{Token: token, Job: semaphore.JobFailed, Failure: "f"})
 	l.apply(fsm.Expire{Token: p.Token, Term: l.term, Cooling: time.Minute})
 	if r := applyOne[fsm.JobResult](l, fsm.ChangeTasks{Job: j.Number}); r.Job.State != work.Open || r.Job.Submitter != 0 {

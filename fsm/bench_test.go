@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// newFleet returns a log with the given number of semaphores, with realistic names and 1 000 000 permits each.
-func newFleet(tb tester, semaphores int) (*log, []string) {
+// newLargeLog returns a log with the given number of semaphores, with realistic names and 1 000 000 permits each.
+func newLargeLog(tb tester, semaphores int) (*log, []string) {
 	l := newLog(tb)
 	names := make([]string, semaphores)
 	batch := edits()
@@ -29,14 +29,14 @@ func (l *log) fill(names []string, n int) {
 	for i := 0; i < n; {
 		var cmds []fsm.Command
 		for ; len(cmds) < 256 && i < n; i++ {
-			cmds = append(cmds, l.fleetGrant(names, i))
+			cmds = append(cmds, l.realisticGrant(names, i))
 		}
 		l.apply(cmds...)
 	}
 	l.entries, l.events = nil, nil
 }
 
-func (l *log) fleetGrant(names []string, i int) fsm.Grant {
+func (l *log) realisticGrant(names []string, i int) fsm.Grant {
 	g := l.request(names[i%len(names)], "")
 	g.Identity = semaphore.Identity{Group: "prod", Acquirer: fmt.Sprintf("app-%d", i%1000), HolderID: fmt.Sprintf("0193b3a5-8c4f-7d2e-9a1b-%012x", i)}
 	g.RequestID = fmt.Sprintf("0193b3a5-8c4f-7d2e-8a1c-%012x", i)
@@ -47,7 +47,7 @@ func (l *log) fleetGrant(names []string, i int) fsm.Grant {
 // in a small cluster under load, then with 100 000 permits in 10 000 semaphores.
 func BenchmarkApply(b *testing.B) {
 	for _, existing := range []int{0, 100_000} {
-		l, names := newFleet(b, max(64, existing/10))
+		l, names := newLargeLog(b, max(64, existing/10))
 		l.fill(names, existing)
 		next := existing
 		// Fill the remembered requests and the journal, as a few seconds of load would.
@@ -91,7 +91,7 @@ func BenchmarkApply(b *testing.B) {
 func (l *log) round(names []string, next *int) (grants, releases []fsm.Command) {
 	token := l.state().LastToken()
 	for i := range uint64(256) {
-		grants = append(grants, l.fleetGrant(names, *next))
+		grants = append(grants, l.realisticGrant(names, *next))
 		releases = append(releases, fsm.Release{Token: token + 1 + i, At: at(2)})
 		*next++
 	}
@@ -108,10 +108,10 @@ func encode(tb tester, cmds []fsm.Command) []byte {
 }
 
 func BenchmarkEncode(b *testing.B) {
-	l, names := newFleet(b, 10)
+	l, names := newLargeLog(b, 10)
 	cmds := make([]fsm.Command, 256)
 	for i := range cmds {
-		cmds[i] = l.fleetGrant(names, i)
+		cmds[i] = l.realisticGrant(names, i)
 	}
 	b.ReportAllocs()
 	for b.Loop() {
@@ -122,7 +122,7 @@ func BenchmarkEncode(b *testing.B) {
 }
 
 func BenchmarkSnapshot(b *testing.B) {
-	l, names := newFleet(b, 10_000)
+	l, names := newLargeLog(b, 10_000)
 	l.fill(names, 100_000)
 	b.Run("write 100 000 permits", func(b *testing.B) {
 		b.ReportAllocs()
@@ -151,7 +151,7 @@ func BenchmarkSnapshot(b *testing.B) {
 
 // BenchmarkFacts measures how long the leader takes to decide a request.
 func BenchmarkFacts(b *testing.B) {
-	l, names := newFleet(b, 10_000)
+	l, names := newLargeLog(b, 10_000)
 	l.fill(names, 100_000)
 	s := l.state()
 	req := semaphore.Request{Semaphore: names[77], Identity: identity("a"), Weight: 1}
@@ -169,7 +169,7 @@ func TestMemory_BytesPerPermit(t *testing.T) {
 		t.Skip("takes a second")
 	}
 	const count = 200_000
-	l, names := newFleet(t, 1000)
+	l, names := newLargeLog(t, 1000)
 	before := heap()
 	l.fill(names, count)
 	grown := int64(heap()) - int64(before)

@@ -14,9 +14,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// submitInChunks submits a job for semaphore s in chunks, as servers do, and drops the entries and events that the log
+// submitChunked submits a job for semaphore s in chunks, as servers do, and drops the entries and events that the log
 // keeps.
-func (l *log) submitInChunks(id string, count, payload int) *work.Job {
+func (l *log) submitChunked(id string, count, payload int) *work.Job {
 	l.tb.Helper()
 	size := max(1, min(1000, 256<<10/(payload+16)))
 	var j *work.Job
@@ -76,7 +76,7 @@ func TestMemory_BytesPerTask(t *testing.T) {
 	const count, payload = 100_000, 128
 	l := newLargeWorkLog(t)
 	before := heap()
-	l.submitInChunks("j", count, payload)
+	l.submitChunked("j", count, payload)
 	perTask := (int64(heap())-int64(before))/count - payload
 	t.Logf("%d bytes per task at %d tasks", perTask, count)
 	if perTask > 600 && !raceEnabled {
@@ -104,7 +104,7 @@ func TestMemory_BytesPerTask(t *testing.T) {
 func BenchmarkWork(b *testing.B) {
 	l := newLargeWorkLog(b)
 	for i := range 64 {
-		l.submitInChunks(fmt.Sprintf("j%d", i), 64, 64<<10)
+		l.submitChunked(fmt.Sprintf("j%d", i), 64, 64<<10)
 	}
 	b.Run("snapshot 256 MiB", func(b *testing.B) {
 		for b.Loop() {
@@ -157,7 +157,7 @@ func BenchmarkWork(b *testing.B) {
 // BenchmarkWholeJob measures commands that change all 100 000 tasks of a job.
 func BenchmarkWholeJob(b *testing.B) {
 	l := newLargeWorkLog(b)
-	j := l.submitInChunks("j", work.MaxTasks, 16)
+	j := l.submitChunked("j", work.MaxTasks, 16)
 	waiting := snapshot(b, l.state())
 	l.failTasks(work.MaxTasks)
 	failed := snapshot(b, l.state())

@@ -282,7 +282,7 @@ func anyCommand() *rapid.Generator[fsm.Command] {
 	})
 }
 
-func TestEncode_NotDecodable_IsRefused(t *testing.T) {
+func TestEncode_InvalidCommand_IsRefused(t *testing.T) {
 	farFuture := time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, cmd := range map[string]fsm.Command{
 		"time out of range":      fsm.Release{Token: 1, At: farFuture},
@@ -367,7 +367,7 @@ func TestDecode_Invalid_IsRefused(t *testing.T) {
 }
 
 // Entries and the state must not contain data that an older server would ignore.
-func TestLevel_AboveLevelInForce_IsRefused(t *testing.T) {
+func TestLevel_AboveClusterLevel_IsRefused(t *testing.T) {
 	until := at(1)
 	newer := []fsm.Command{
 		fsm.EndDrain{}, fsm.Revert{}, fsm.Sight{}, fsm.NoteMissed{}, fsm.EndQuarantine{}, fsm.EditBatch{Drain: 1}, fsm.EditBatch{Until: until},

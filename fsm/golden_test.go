@@ -107,7 +107,7 @@ func TestGolden_Snapshot_IsUnchanged(t *testing.T) {
 }
 
 // Together, the golden snapshots must contain every kind of record.
-func TestGolden_Snapshot_HasEveryKindOfRecord(t *testing.T) {
+func TestGolden_Snapshots_HaveEveryRecordKind(t *testing.T) {
 	kinds := (&logv1.Record{}).ProtoReflect().Descriptor().Oneofs().ByName("kind")
 	found := map[protoreflect.Name]bool{}
 	for _, scenario := range []*log{everyCommandScenario(t), workScenario(t), accessScenario(t)} {

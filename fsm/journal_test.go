@@ -58,7 +58,7 @@ func TestJournal_BelowLevel3_EditsAndRunsShareLimit(t *testing.T) {
 	equal(t, "changes that may be incomplete", l.state().ChangesForgotten(), oldest)
 }
 
-func TestJournal_Entries_HaveWholeChange(t *testing.T) {
+func TestJournal_EvictedEntry_KeepsNamesOfChange(t *testing.T) {
 	l := newLevel3Log(t)
 	l.apply(edits(create(definition("a")), create(definition("b")), create(definition("c"))))
 	change := l.state().Revision()

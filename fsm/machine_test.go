@@ -153,7 +153,7 @@ func TestState_ReadDuringApply_IsConsistentAndImmutable(t *testing.T) {
 }
 
 // Every machine that applies the same log must reach the same state.
-func TestApply_SameLogTwice_ProducesSameBytes(t *testing.T) {
+func TestApply_SameLog_ProducesSameSnapshot(t *testing.T) {
 	scenario := everyCommandScenario(t)
 	m := fsm.New(clusterID)
 	for i, entry := range scenario.entries {
@@ -209,7 +209,7 @@ func TestReads_ReturnPagesInOrder(t *testing.T) {
 // Apply must not wait for a snapshot, however large the snapshot and however slow the writer.
 func TestSnapshot_DuringWrite_EntriesAreApplied(t *testing.T) {
 	l := newWorkLog(t)
-	l.submitInChunks("j", 100, 4<<10)
+	l.submitChunked("j", 100, 4<<10)
 	before := l.state()
 	want := snapshot(t, before)
 	r, w := io.Pipe()
@@ -218,7 +218,7 @@ func TestSnapshot_DuringWrite_EntriesAreApplied(t *testing.T) {
 	if _, err := io.ReadFull(r, got); err != nil {
 		t.Fatal(err)
 	}
-	token, _ := l.take("w") // the snapshot is partway through its first write
+	token, _ := l.takeTask("w") // the snapshot is partway through its first write
 	l.apply(fsm.Release{Token: token, Result: []byte("r")})
 	l.apply(fsm.CancelJob{Job: l.job("j").Number, Cause: work.CancelRequested})
 	l.apply(fsm.DeleteJob{Job: l.job("j").Number})

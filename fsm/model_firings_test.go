@@ -39,7 +39,7 @@ func (m *model) forgetFirings(c fsm.ForgetFirings) fsm.Result {
 		change.MarkAfter = c.LowerTo
 	}
 	if len(c.Firings) == 0 && change.MarkAfter.Equal(change.MarkBefore) {
-		m.rememberNothing(request)
+		m.recordNoOp(request)
 		return fsm.FiringsResult{}
 	}
 	m.revision++
@@ -71,7 +71,7 @@ func (m *model) noteFirings(kind fsm.EventKind, name string, change *fsm.Firings
 	m.note(e.With(fsm.Details{Undoes: e.Details().Undoes, Firings: change}))
 }
 
-func (m *model) firingsAsExpected(u fsm.UndoFirings) bool {
+func (m *model) firingsMatch(u fsm.UndoFirings) bool {
 	for _, f := range u.Forget {
 		if !m.expected(u.Semaphore, f) {
 			return false

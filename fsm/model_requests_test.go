@@ -44,7 +44,7 @@ func (m *model) rememberEdit(e modelEdit, answer fsm.EditResponse) {
 	m.remember(r)
 }
 
-func (m *model) rememberNothing(e modelEdit) {
+func (m *model) recordNoOp(e modelEdit) {
 	if e.id != "" && m.level >= 3 {
 		m.revision++
 		m.rememberEdit(e, fsm.EditResponse{NoOp: true})
@@ -87,8 +87,8 @@ func (m *model) tooOld(name string, revision uint64) *fsm.TooOld {
 	return &fsm.TooOld{RequestRevision: revision, Forgotten: m.forgottenMark(name), Revision: m.revision}
 }
 
-// requestsFor returns the remembered requests of a semaphore, or of edits if name is empty, oldest first.
-func (m *model) requestsFor(name string) (list []fsm.Remembered) {
+// rememberedFor returns the remembered requests of a semaphore, or of edits if name is empty, oldest first.
+func (m *model) rememberedFor(name string) (list []fsm.Remembered) {
 	for _, r := range m.requests {
 		if r.Semaphore == name {
 			list = append(list, r)
@@ -97,7 +97,7 @@ func (m *model) requestsFor(name string) (list []fsm.Remembered) {
 	return list
 }
 
-func (m *model) forgetOldestOf(name string) {
+func (m *model) forgetOldestRequest(name string) {
 	i := slices.IndexFunc(m.requests, func(r fsm.Remembered) bool { return r.Semaphore == name })
 	m.forgotten[name] = max(m.forgotten[name], m.requests[i].Revision)
 	m.requests = slices.Delete(m.requests, i, i+1)
@@ -117,7 +117,7 @@ func (m *model) boundRequests() {
 			if name == "" {
 				continue
 			}
-			list := m.requestsFor(name)
+			list := m.rememberedFor(name)
 			total, all = total+totalSize(list), all+len(list)
 			if len(list) > 0 && len(list) >= count {
 				busiest, count = name, len(list)
@@ -126,10 +126,10 @@ func (m *model) boundRequests() {
 		if total <= bounds.RequestBytes || all == 1 {
 			break
 		}
-		m.forgetOldestOf(busiest)
+		m.forgetOldestRequest(busiest)
 	}
-	for list := m.requestsFor(""); totalSize(list) > bounds.EditBytes && len(list) > 1; list = m.requestsFor("") {
-		m.forgetOldestOf("")
+	for list := m.rememberedFor(""); totalSize(list) > bounds.EditBytes && len(list) > 1; list = m.rememberedFor("") {
+		m.forgetOldestRequest("")
 	}
 }
 
@@ -174,10 +174,10 @@ func totalSize(list []fsm.Remembered) (n uint64) {
 	return n
 }
 
-// settleMarks drops the marks of semaphores that have no other data.
-func (m *model) settleMarks() {
+// dropUnusedMarks drops the marks of semaphores that have no other data.
+func (m *model) dropUnusedMarks() {
 	for _, name := range slices.Sorted(maps.Keys(m.forgotten)) {
-		if forgottenMark := m.forgotten[name]; len(m.requestsFor(name)) == 0 && (forgottenMark == 0 || m.level < 3 || name != "" && !m.hasData(name)) {
+		if forgottenMark := m.forgotten[name]; len(m.rememberedFor(name)) == 0 && (forgottenMark == 0 || m.level < 3 || name != "" && !m.hasData(name)) {
 			delete(m.forgotten, name)
 			if m.level >= 3 {
 				m.namesForgotten = max(m.namesForgotten, forgottenMark)
@@ -196,8 +196,8 @@ func (m *model) trimRequests(c fsm.Trim) fsm.Result {
 		if name != "" && m.definition(name) == nil {
 			kept = 0
 		}
-		for list := m.requestsFor(name); len(list) > kept && list[0].Revision <= c.UpTo; list = m.requestsFor(name) {
-			m.forgetOldestOf(name)
+		for list := m.rememberedFor(name); len(list) > kept && list[0].Revision <= c.UpTo; list = m.rememberedFor(name) {
+			m.forgetOldestRequest(name)
 			r.Applied = true
 		}
 	}

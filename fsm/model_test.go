@@ -174,7 +174,7 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		}
 		i := slices.IndexFunc(m.cordons, func(o fsm.Cordon) bool { return o.ID == c.ID })
 		if i < 0 || c.Revision != 0 && c.Revision != m.cordons[i].Revision {
-			m.rememberNothing(request)
+			m.recordNoOp(request)
 			return fsm.RevisionResult{}
 		}
 		m.revision++
@@ -379,7 +379,7 @@ func (m *model) grant(c fsm.Grant) fsm.Result {
 		return g
 	}
 	sameFiring := own != nil && (own.Firing == nil) == (c.Firing == nil) && (c.Firing == nil || *own.Firing == *c.Firing) &&
-		m.carries(own.Token) == c.Worker
+		m.carriesTask(own.Token) == c.Worker
 	switch {
 	case def == nil:
 		return stop(deny(semaphore.NoSuchSemaphore), semaphore.StopNoLongerAdmitted)
@@ -489,7 +489,7 @@ func (m *model) end(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd
 		m.dropPermit(p.Token)
 	}
 	m.remember(fsm.Remembered{
-		Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, RequestHash: fsm.AcquisitionHash(p.Weight, p.Firing, m.carries(p.Token)), Outcome: how, Token: p.Token,
+		Semaphore: p.Semaphore, Identity: p.Identity, RequestID: p.RequestID, RequestHash: fsm.AcquisitionHash(p.Weight, p.Firing, m.carriesTask(p.Token)), Outcome: how, Token: p.Token,
 	})
 	e.Semaphore, e.Permit = p.Semaphore, p
 	m.note(e)
@@ -548,14 +548,14 @@ func (m *model) age(now time.Time) {
 // kind returns the journal indexes of all run entries, or of all edits.
 func (m *model) kind(run bool) (all []int) {
 	for i, e := range m.journal {
-		if isRunEntry(e.Kind) == run {
+		if isRunEvent(e.Kind) == run {
 			all = append(all, i)
 		}
 	}
 	return all
 }
 
-func isRunEntry(kind fsm.EventKind) bool {
+func isRunEvent(kind fsm.EventKind) bool {
 	return slices.Contains([]fsm.EventKind{fsm.Released, fsm.Expired, fsm.HeldEvent, fsm.Abandoned, fsm.SupersededEvent, fsm.MissedEvent, fsm.HeardEvent}, kind)
 }
 
@@ -583,7 +583,7 @@ func (m *model) boundJournal() {
 		}
 	}
 	classOf := func(e fsm.JournalEntry, name string) string {
-		if m.level >= 3 && isRunEntry(e.Kind) {
+		if m.level >= 3 && isRunEvent(e.Kind) {
 			return "run of " + name
 		}
 		return "edit of " + name
@@ -615,7 +615,7 @@ func (m *model) markChanges() {
 	}
 	seen := map[string]bool{}
 	for _, e := range m.journal {
-		key := fmt.Sprint(isRunEntry(e.Kind), e.Semaphore)
+		key := fmt.Sprint(isRunEvent(e.Kind), e.Semaphore)
 		if count[e.Semaphore] >= m.settings.JournalPerSemaphore && !seen[key] {
 			m.changesForgotten = max(m.changesForgotten, e.Revision)
 		}
@@ -645,7 +645,7 @@ func (m *model) bound() {
 			delete(m.endsForgotten, name)
 		}
 	}
-	m.settleMarks()
+	m.dropUnusedMarks()
 }
 
 // hasData reports whether a name has any data.
@@ -665,7 +665,7 @@ func (m *model) release(c fsm.Release) fsm.Result {
 	if len(c.Failure) > 256 {
 		return fsm.InvalidResult{}
 	}
-	if m.badResult(c) {
+	if m.hasInvalidResult(c) {
 		return fsm.InvalidResult{}
 	}
 	p := m.permit(c.Token)
@@ -893,7 +893,7 @@ func (m *model) pause(c fsm.Pause) fsm.Result {
 		}
 	}
 	if len(names) == 0 {
-		m.rememberNothing(request)
+		m.recordNoOp(request)
 		return fsm.RevisionResult{}
 	}
 	m.revision++
@@ -932,7 +932,7 @@ func (m *model) resume(c fsm.Resume) fsm.Result {
 		m.putPause(name, nil, fsm.JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At})
 	}
 	if len(resumed) == 0 {
-		m.rememberNothing(request)
+		m.recordNoOp(request)
 		return fsm.RevisionResult{}
 	}
 	m.rememberEdit(request, fsm.EditResponse{Names: resumed})

@@ -141,7 +141,7 @@ func (m *model) undo(c fsm.Undo) fsm.Result {
 		}
 	}
 	for _, f := range c.Firings {
-		if !m.firingsAsExpected(f) {
+		if !m.firingsMatch(f) {
 			return fsm.UndoResult{Conflict: &fsm.Conflict{Kind: fsm.ConflictFirings, Name: f.Semaphore}}
 		}
 	}

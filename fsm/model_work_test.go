@@ -101,7 +101,7 @@ func (m *model) taskOf(token uint64) (*modelJob, *modelTask) {
 	return nil, nil
 }
 
-func (m *model) carries(token uint64) bool {
+func (m *model) carriesTask(token uint64) bool {
 	_, t := m.taskOf(token)
 	return t != nil
 }
@@ -248,7 +248,7 @@ func (m *model) reported(c fsm.Release, r fsm.ReleaseResult) fsm.Result {
 	return r
 }
 
-func (m *model) badResult(c fsm.Release) bool {
+func (m *model) hasInvalidResult(c fsm.Release) bool {
 	j, t := m.taskOf(c.Token)
 	return t != nil && len(c.Result) > 0 &&
 		(len(c.Result) > int(j.MaxResult) || c.Job == semaphore.JobNotRun || c.Job == semaphore.JobCutShort)

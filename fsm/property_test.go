@@ -584,11 +584,11 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 	}
 	var requests []fsm.Remembered
 	for _, name := range modelSemaphores {
-		requests = append(requests, m.requestsFor(name)...)
+		requests = append(requests, m.rememberedFor(name)...)
 	}
 	n, edits, bytes, editBytes := s.RequestMemory()
 	same(t, "request memory", []uint64{uint64(n), uint64(edits), bytes, editBytes},
-		[]uint64{uint64(len(requests)), uint64(len(m.requestsFor(""))), totalSize(requests), totalSize(m.requestsFor(""))})
+		[]uint64{uint64(len(requests)), uint64(len(m.rememberedFor(""))), totalSize(requests), totalSize(m.rememberedFor(""))})
 	for _, request := range modelRequests {
 		same(t, "edit request", s.EditRequest(request), m.request("", semaphore.Identity{}, request))
 	}

@@ -41,9 +41,9 @@ func recovered(tb tester, s *fsm.State, r fsm.Recovery) *fsm.State {
 	return next
 }
 
-// logWithAllPermitKinds returns a log with live, held and cooling permits, with and without firings. One of the live
+// newPermitLog returns a log with live, held and cooling permits, with and without firings. One of the live
 // permits has on_expiry: hold.
-func logWithAllPermitKinds(t *testing.T) *log {
+func newPermitLog(t *testing.T) *log {
 	l := newLog(t)
 	l.define("free", permits(9), freeOnLoss)
 	l.define("spent", permits(9))
@@ -58,8 +58,8 @@ func logWithAllPermitKinds(t *testing.T) *log {
 	return l
 }
 
-func TestRecovered_PermitsNotKept_LosesThemAndQuarantines(t *testing.T) {
-	l := logWithAllPermitKinds(t)
+func TestRecovered_PermitsNotKept_StartsQuarantine(t *testing.T) {
+	l := newPermitLog(t)
 	largest := 3 * time.Hour
 	settings := fsm.DefaultSettings()
 	settings.MaxDuration = largest
@@ -135,7 +135,7 @@ func TestRecovered_PermitsNotKept_LosesThemAndQuarantines(t *testing.T) {
 }
 
 func TestRecovered_KeepPermits_GrantsImmediately(t *testing.T) {
-	l := logWithAllPermitKinds(t)
+	l := newPermitLog(t)
 	s := recovered(t, l.state(), recovery(keep))
 	equal(t, "quarantine", s.Quarantine(), time.Duration(0))
 	var want, got []*semaphore.Permit
@@ -157,7 +157,7 @@ func TestRecovered_KeepPermits_GrantsImmediately(t *testing.T) {
 
 func TestRecovered_UnsafeGrantAfter_IsJournaled(t *testing.T) {
 	for _, after := range []time.Duration{0, time.Minute} {
-		s := recovered(t, logWithAllPermitKinds(t).state(), recovery(grantAfter(after)))
+		s := recovered(t, newPermitLog(t).state(), recovery(grantAfter(after)))
 		equal(t, "quarantine", s.Quarantine(), after)
 		for e := range s.JournalBackward("", 0) {
 			if !strings.Contains(e.Reason, "UNSAFE: permits are granted after "+after.String()+", where 1h0m36s would be safe") {
@@ -168,7 +168,7 @@ func TestRecovered_UnsafeGrantAfter_IsJournaled(t *testing.T) {
 	}
 }
 
-func TestRecovered_OperatorState_IsKept(t *testing.T) {
+func TestRecovered_KeepsOperatorState(t *testing.T) {
 	old := everyCommandScenario(t).state()
 	s := recovered(t, old, recovery())
 	for name := range old.Names() {
@@ -191,23 +191,23 @@ func TestRecovered_MaxDuration_SetsQuarantine(t *testing.T) {
 	for longest, want := range map[time.Duration]time.Duration{
 		0: time.Hour + 36*time.Second, time.Minute: time.Hour + 36*time.Second, 2 * time.Hour: 2*time.Hour + 72*time.Second,
 	} {
-		s := recovered(t, logWithAllPermitKinds(t).state(), recovery(func(r *fsm.Recovery) { r.MaxDuration = longest }))
+		s := recovered(t, newPermitLog(t).state(), recovery(func(r *fsm.Recovery) { r.MaxDuration = longest }))
 		equal(t, "quarantine", s.Quarantine(), want)
 		equal(t, "largest duration", s.LargestDuration(), max(longest, time.Hour))
 	}
 }
 
-func TestRecovered_PermitsLost_SetsHistoryBegins(t *testing.T) {
-	s := recovered(t, logWithAllPermitKinds(t).state(), recovery())
+func TestRecovered_PermitsLost_ResetsHistoryBegins(t *testing.T) {
+	s := recovered(t, newPermitLog(t).state(), recovery())
 	equal(t, "history begins", s.HistoryBegins(), recovery().At)
-	kept := recovered(t, logWithAllPermitKinds(t).state(), recovery(keep))
+	kept := recovered(t, newPermitLog(t).state(), recovery(keep))
 	equal(t, "history begins", kept.HistoryBegins(), time.Time{})
 	equal(t, "after a restart", restored(t, s).State().HistoryBegins(), recovery().At)
 }
 
 // Tokens and revisions increase even if the clock has gone backwards.
 func TestRecovered_TokensAndRevisions_ExceedClockAndState(t *testing.T) {
-	first := recovered(t, logWithAllPermitKinds(t).state(), recovery())
+	first := recovered(t, newPermitLog(t).state(), recovery())
 	second := recovered(t, first, recovery(func(r *fsm.Recovery) { r.ClusterID, r.At = "5eed.3", at(0) }))
 	if second.LastToken() <= first.LastToken() || second.Revision() <= first.Revision() {
 		t.Errorf("second recovery: token = %d, revision = %d, want above %d and %d", second.LastToken(), second.Revision(), first.LastToken(), first.Revision())
@@ -215,7 +215,7 @@ func TestRecovered_TokensAndRevisions_ExceedClockAndState(t *testing.T) {
 }
 
 func TestRecovered_Invalid_IsRefused(t *testing.T) {
-	s := logWithAllPermitKinds(t).state()
+	s := newPermitLog(t).state()
 	for wantErr, change := range map[string]func(*fsm.Recovery){
 		"needs an id other than \"\"":       func(r *fsm.Recovery) { r.ClusterID = "" },
 		"needs an id other than \"5eed.1\"": func(r *fsm.Recovery) { r.ClusterID = clusterID },

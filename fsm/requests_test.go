@@ -39,7 +39,7 @@ func withRequestRevision(revision uint64) func(*fsm.Grant) {
 }
 
 // Busy semaphores must not evict the requests of a quiet one.
-func TestRequests_BusySemaphore_ForgetsOwnRequestsFirst(t *testing.T) {
+func TestRequests_BusySemaphore_EvictsOwnRequestsFirst(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{RequestBytes: 4096})
 	for _, name := range []string{"quiet", "busy", "busier"} {
 		l.define(name)
@@ -66,7 +66,7 @@ func TestRequests_BusySemaphore_ForgetsOwnRequestsFirst(t *testing.T) {
 	}
 }
 
-func TestRequests_ForgottenWithRevision_IsRefused(t *testing.T) {
+func TestRequests_ForgottenRequestID_IsRefused(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{Kept: 1})
 	l.define("s")
 	issuedAt := l.state().Revision()
@@ -100,7 +100,7 @@ func TestRequests_ReusedIDWithOtherParameters_IsRefused(t *testing.T) {
 	equal(t, "after a restart", restored(t, l.state()).State().Request("s", g.Identity, "r").RequestHash, fsm.AcquisitionHash(1, g.Firing, false))
 }
 
-func TestTrim_KeepsNewestOfEachSemaphore(t *testing.T) {
+func TestTrim_KeepsNewestRequestsPerSemaphore(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{Kept: 2})
 	d := l.define("gone")
 	l.define("s")
@@ -215,7 +215,7 @@ func TestEdits_NoOps_AreRemembered(t *testing.T) {
 	restored(t, l.state())
 }
 
-func TestEdits_ForgottenWithRevision_AreRefused(t *testing.T) {
+func TestEdits_ForgottenRequestID_IsRefused(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{Kept: 1})
 	l.define("a")
 	pause := fsm.Pause{Names: []string{"a"}, RequestID: "p", RequestRevision: l.state().Revision()}

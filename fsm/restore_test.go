@@ -73,7 +73,7 @@ func TestRestore_Damaged_IsRefused(t *testing.T) {
 	l.define("mine")
 	l.m.Subscribe(func(fsm.Applied) { t.Error("a subscriber was called even though Restore failed") })
 	before := l.state()
-	mustRefuse := func(what string, i int, b []byte) {
+	wantRefused := func(what string, i int, b []byte) {
 		if err := l.m.Restore(bytes.NewReader(b)); !errors.Is(err, fsm.ErrSnapshot) {
 			t.Fatalf("%s at byte %d of %d: Restore() = %v, want ErrSnapshot", what, i, len(file), err)
 		}
@@ -82,15 +82,15 @@ func TestRestore_Damaged_IsRefused(t *testing.T) {
 		}
 	}
 	for i := range file {
-		mustRefuse("truncated", i, file[:i])
+		wantRefused("truncated", i, file[:i])
 		flipped := slices.Clone(file)
 		flipped[i] ^= 0x10
-		mustRefuse("a flipped bit", i, flipped)
+		wantRefused("a flipped bit", i, flipped)
 	}
-	mustRefuse("trailing bytes", len(file), append(slices.Clone(file), 0))
-	mustRefuse("a huge length", 0, []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f})
-	mustRefuse("an unterminated length", 0, bytes.Repeat([]byte{0xff}, 100))
-	mustRefuse("a length beyond the end", 0, []byte{0xff, 0xff, 0xff, 0x0f})
+	wantRefused("trailing bytes", len(file), append(slices.Clone(file), 0))
+	wantRefused("a huge length", 0, []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f})
+	wantRefused("an unterminated length", 0, bytes.Repeat([]byte{0xff}, 100))
+	wantRefused("a length beyond the end", 0, []byte{0xff, 0xff, 0xff, 0x0f})
 	if err := l.m.Restore(io.MultiReader(bytes.NewReader(file[:99]), brokenReader{})); !errors.Is(err, errBroken) {
 		t.Fatalf("Restore() = %v, want the reader's error", err)
 	}
@@ -103,7 +103,7 @@ type brokenReader struct{}
 func (brokenReader) Read([]byte) (int, error) { return 0, errBroken }
 
 // Records are read ahead in batches. Errors must name the right record at any batch boundary.
-func TestRestore_AnyLength_ReportsBadRecord(t *testing.T) {
+func TestRestore_ReadAhead_ReportsBadRecord(t *testing.T) {
 	for _, count := range []int{254, 255, 256, 257, 258, 4000} {
 		t.Run(strconv.Itoa(count), func(t *testing.T) {
 			l := newLog(t)
@@ -128,7 +128,7 @@ func TestRestore_AnyLength_ReportsBadRecord(t *testing.T) {
 				at += n + int(size)
 			}
 			for _, i := range []int{0, 1, 2, count / 2, count - 2, count - 1} {
-				mustRefuse := func(what string, b []byte, record int, wantErr string) {
+				wantRefused := func(what string, b []byte, record int, wantErr string) {
 					t.Helper()
 					err := fsm.New("").Restore(bytes.NewReader(b))
 					if want := fmt.Sprintf("record %d: %s", record, wantErr); !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), want) {
@@ -136,13 +136,13 @@ func TestRestore_AnyLength_ReportsBadRecord(t *testing.T) {
 					}
 				}
 				at := offsets[i]
-				mustRefuse("truncated", file[:at], i+1, "truncated")
-				mustRefuse("truncated within the record", file[:at+3], i+1, "truncated")
-				mustRefuse("a wrong length", append(slices.Clone(file[:at]), 0xff, 0xff, 0xff, 0xff, 0x7f), i+1, "damaged: its length is given as")
+				wantRefused("truncated", file[:at], i+1, "truncated")
+				wantRefused("truncated within the record", file[:at+3], i+1, "truncated")
+				wantRefused("a wrong length", append(slices.Clone(file[:at]), 0xff, 0xff, 0xff, 0xff, 0x7f), i+1, "damaged: its length is given as")
 				if i > 0 && i < count-2 {
 					swapped := slices.Clone(records)
 					swapped[i], swapped[i+1] = swapped[i+1], swapped[i]
-					mustRefuse("out of order", writeRecords(t, swapped), i+2, "retired member")
+					wantRefused("out of order", writeRecords(t, swapped), i+2, "retired member")
 				}
 			}
 			if err := fsm.New("").Restore(bytes.NewReader(append(slices.Clone(file), 0))); err == nil || !strings.Contains(err.Error(), "bytes after the trailer") {

@@ -29,7 +29,7 @@ func forgetFiringsScenario(tb tester) *log {
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})
 	for _, name := range []string{"repaired", "undone", "again"} {
 		l.define(name, func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded })
-		l.poison(name)
+		l.claimFutureFirings(name)
 		l.apply(l.forget(name, at(90), newFiring("f", 9000), newFiring("f", 9100)))
 		if name != "repaired" {
 			l.apply(l.undoForget(name))
@@ -41,8 +41,9 @@ func forgetFiringsScenario(tb tester) *log {
 	return l
 }
 
-// poison claims firings far in the future and forgets the oldest, which moves the low-water mark far into the future.
-func (l *log) poison(name string) {
+// claimFutureFirings claims firings far in the future and forgets the oldest, which moves the low-water mark far into
+// the future.
+func (l *log) claimFutureFirings(name string) {
 	l.tb.Helper()
 	for _, due := range []int{8000, 9000, 9100} {
 		l.apply(fsm.Release{Token: l.grant(name, "a", firing("f", due)).Token})

@@ -148,7 +148,7 @@ func TestEveryCommand_AllFieldsSet_RoundTrips(t *testing.T) {
 }
 
 // The restore tests cover every stored field only if the scenarios set all of them.
-func TestScenarios_SetEveryStoredField(t *testing.T) {
+func TestScenarios_SetEveryField(t *testing.T) {
 	fields := setFields{}
 	fields.visit(everything(undoScenario(t).state()))
 	fields.visit(everything(requestScenario(t).state()))

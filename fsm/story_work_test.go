@@ -40,10 +40,10 @@ func workScenario(tb tester) *log {
 	l.define("mine", permits(3), func(d *semaphore.Definition) { d.Labels = semaphore.LabelsOf(map[string]string{work.OwnLabel: "open"}) })
 	bound := l.grant("mine", "submitter")
 	l.submit("ended", tasks("a"))
-	token, _ := l.take("first")
+	token, _ := l.takeTask("first")
 	l.apply(fsm.Release{Token: token, Result: []byte("42"), At: at(30)})
 	cancelled := l.submit("cancelled", tasks("a", "b"))
-	l.take("stopped")
+	l.takeTask("stopped")
 	l.apply(fsm.CancelJob{Job: cancelled.Number, Cause: work.CancelRequested, Author: "ann", Reason: "wrong input", At: at(31)})
 	l.submit("open", tasks("a", "b", "c", "d", "e", "f", "g"), func(c *fsm.SubmitJob) {
 		c.Submitter = bound.Token
@@ -52,7 +52,7 @@ func workScenario(tb tester) *log {
 	})
 	var held []uint64
 	for _, holder := range []string{"done", "failed", "dropped", "lost", "cools", "holds"} {
-		token, _ := l.take(holder)
+		token, _ := l.takeTask(holder)
 		held = append(held, token)
 	}
 	failed := func(token uint64) fsm.Release {
@@ -61,7 +61,7 @@ func workScenario(tb tester) *log {
 	l.apply(fsm.Release{Token: held[0], Result: []byte("r"), At: at(32)}, failed(held[2]))
 	l.apply(fsm.ChangeTasks{Job: l.job("open").Number, Drop: true, At: at(34)})
 	l.apply(failed(held[1]), fsm.Expire{Token: held[3], Term: l.term}, fsm.Expire{Token: held[4], Term: l.term, Cooling: time.Minute})
-	token, _ = l.take("returns")
+	token, _ = l.takeTask("returns")
 	l.apply(fsm.Release{Token: token, Job: semaphore.JobCutShort, Failure: "exit code 75", At: at(35)})
 	l.submit("receiving", tasks("a"), func(c *fsm.SubmitJob) { c.Digest, c.Spec.RetryFailed = "", true })
 	return l

@@ -120,8 +120,8 @@ func call(t *testing.T, ctx context.Context, c caller, fullMethod string, m prot
 	return stream.RecvMsg(out.New().Interface())
 }
 
-// answeredLocally reports whether every server handles the method itself instead of forwarding it to the leader.
-func answeredLocally(fullMethod string) bool {
+// handledLocally reports whether every server handles the method itself instead of forwarding it to the leader.
+func handledLocally(fullMethod string) bool {
 	return fullMethod == gatekeeperv1.ClusterService_GetStatus_FullMethodName ||
 		fullMethod == gatekeeperv1.ClusterService_ListMembers_FullMethodName
 }
@@ -136,7 +136,7 @@ func TestAccess_CallerWithoutBinding_IsRefusedByEveryServer(t *testing.T) {
 			if fullMethod == gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName && status.Code(err) == codes.InvalidArgument {
 				return // a follower refuses an empty batch before the caller is authenticated
 			}
-			if answeredLocally(fullMethod) && status.Code(err) == codes.Unavailable {
+			if handledLocally(fullMethod) && status.Code(err) == codes.Unavailable {
 				return // a follower may lag behind, so it refers unknown callers to the leader
 			}
 			if status.Code(err) != codes.Unauthenticated {
@@ -166,7 +166,7 @@ func TestAccess_PrincipalWithoutRoles_MayOnlyCallWhoAmI(t *testing.T) {
 			if fullMethod == gatekeeperv1.PermitService_BatchTryAcquire_FullMethodName && status.Code(err) == codes.InvalidArgument {
 				return // as in the test above
 			}
-			if answeredLocally(fullMethod) && status.Code(err) == codes.Unavailable {
+			if handledLocally(fullMethod) && status.Code(err) == codes.Unavailable {
 				return
 			}
 			if status.Code(err) != want {
@@ -258,9 +258,9 @@ func TestAccess_Scopes_LimitRoles(t *testing.T) {
 	t.Parallel()
 	s := newSecuredCluster(t, nil)
 	admin := s.named(0, "client")
-	admin.createFor(t, "report-a", "zone-a")
-	admin.createFor(t, "report-b", "zone-b")
-	admin.createFor(t, "other", ".*")
+	admin.createForGroup(t, "report-a", "zone-a")
+	admin.createForGroup(t, "report-b", "zone-b")
+	admin.createForGroup(t, "other", ".*")
 	s.bind("app", &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_ACQUIRER, Semaphores: []string{"report-*"}, Group: "zone-a"})
 	s.bind("ops", &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_OPERATOR, Semaphores: []string{"report-*"}})
 	s.bind("zone", &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_OPERATOR, Group: "zone-a"})
@@ -726,7 +726,7 @@ func TestAccess_RefusalsAndChanges_AreAuditedByDecidingServer(t *testing.T) {
 	}
 
 	count := map[string]uint64{}
-	vias := map[string]bool{}
+	forwardPaths := map[string]bool{}
 	first := 0
 	for _, l := range s.audited(t) {
 		if l.Method == "SetBinding" && l.Source == "" && len(l.Subjects) == 1 && strings.HasPrefix(l.Subjects[0], "member:gk") && slices.Equal(l.About, []string{"admin", "cert:client"}) {
@@ -735,7 +735,7 @@ func TestAccess_RefusalsAndChanges_AreAuditedByDecidingServer(t *testing.T) {
 		}
 		key := strings.Join([]string{l.Method, l.Decision, l.Principal, l.Author, l.Reason, strings.Join(l.Subjects, ","), strings.Join(l.About, ",")}, "|")
 		count[key] += max(1, l.Times)
-		vias[l.Via] = true
+		forwardPaths[l.Via] = true
 		if host, _, err := net.SplitHostPort(l.Source); err != nil || host != "127.0.0.1" {
 			t.Errorf("source %q in %v, want 127.0.0.1", l.Source, l)
 		}
@@ -766,8 +766,8 @@ func TestAccess_RefusalsAndChanges_AreAuditedByDecidingServer(t *testing.T) {
 	if first != 1 {
 		t.Errorf("got %d audit lines for the first administrator, want 1", first)
 	}
-	if len(vias) != 3 {
-		t.Errorf("forwarding paths in the audit log = %v, want 3", vias)
+	if len(forwardPaths) != 3 {
+		t.Errorf("forwarding paths in the audit log = %v, want 3", forwardPaths)
 	}
 	if t.Failed() {
 		t.Log(count)

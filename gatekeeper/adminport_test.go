@@ -84,7 +84,7 @@ func TestAdminPort_BeyondLoopback_RequiresCertificate(t *testing.T) {
 }
 
 // Every page except the health checks requires a role. The list of pages is read from the index page.
-func TestAdminPort_EachPage_RequiresRole(t *testing.T) {
+func TestAdminPort_Pages_RequireRole(t *testing.T) {
 	t.Parallel()
 	s := newSecuredServer(t, nil)
 	s.bind("viewer", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// wiped returns the configuration of a closed server, with an empty data directory.
-func wiped(t *testing.T, s *Server) Config {
+// configWithoutData returns the configuration of a closed server, with an empty data directory.
+func configWithoutData(t *testing.T, s *Server) Config {
 	t.Helper()
 	cfg, _ := testConfig(t, s.cfg.ID)
 	cfg.Members, cfg.PeerAddress = s.cfg.Members, ""
@@ -18,7 +18,7 @@ func wiped(t *testing.T, s *Server) Config {
 	return cfg
 }
 
-func TestOpen_AllMembersNew_GetRandomSeed(t *testing.T) {
+func TestOpen_AllMembersNew_AgreeOnRandomClusterID(t *testing.T) {
 	t.Parallel()
 	one, other := cluster(t, "gk1", "gk2"), cluster(t, "gk1", "gk2")
 	if one[0].ClusterID() != one[1].ClusterID() {
@@ -29,7 +29,7 @@ func TestOpen_AllMembersNew_GetRandomSeed(t *testing.T) {
 	}
 }
 
-func TestOpen_MembersWithoutData_AreRefusedIfAnotherHasData(t *testing.T) {
+func TestOpen_OtherMemberHasData_MembersWithoutDataAreRefused(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	for _, lost := range [][]*Server{servers[:1], servers[:2], servers[1:]} { // the first, the first two, the last two
@@ -38,7 +38,7 @@ func TestOpen_MembersWithoutData_AreRefusedIfAnotherHasData(t *testing.T) {
 		}
 		errs := make(chan error)
 		for _, s := range lost {
-			cfg := wiped(t, s)
+			cfg := configWithoutData(t, s)
 			go func() {
 				_, err := Open(bounded(t), cfg)
 				errs <- err
@@ -85,7 +85,7 @@ func TestOpen_MembersMissing_WaitsUntilContextEnds(t *testing.T) {
 }
 
 // Only the first start requires all members.
-func TestOpen_MembersAfterFirstStart_RestartOneByOne(t *testing.T) {
+func TestOpen_ExistingMembers_RestartOneByOne(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	id := servers[0].ClusterID()

@@ -86,7 +86,7 @@ func wantJournal(t *testing.T, journal []*gatekeeperv1.HistoryEntry, member, sub
 	}
 }
 
-func TestBindAdmin_FollowerDirectory_IsCarriedOut(t *testing.T) {
+func TestBindAdmin_FollowerDirectory_AddsAdministrator(t *testing.T) {
 	t.Parallel()
 	s := newSecuredCluster(t, nil)
 	s.bind("ann", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
@@ -100,7 +100,7 @@ func TestBindAdmin_FollowerDirectory_IsCarriedOut(t *testing.T) {
 	}
 }
 
-func TestBindAdmin_LeaderDirectory_IsCarriedOut(t *testing.T) {
+func TestBindAdmin_LeaderDirectory_AddsAdministrator(t *testing.T) {
 	t.Parallel()
 	s := newSecuredCluster(t, nil)
 	leader, _ := s.leader()
@@ -114,7 +114,7 @@ func TestBindAdmin_LeaderDirectory_IsCarriedOut(t *testing.T) {
 }
 
 // A single server is restored from a backup.
-func TestBindAdmin_SingleServerDirectory_IsCarriedOut(t *testing.T) {
+func TestBindAdmin_SingleServerDirectory_AddsAdministrator(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
 	cfg, _ := testConfig(t, "gk1")

@@ -49,7 +49,7 @@ func TestCluster_CallsThroughFollower_AreServed(t *testing.T) {
 	}
 }
 
-func TestCluster_LeaderClosed_HandsOverAndLosesNoPermit(t *testing.T) {
+func TestCluster_LeaderClosed_PermitSurvives(t *testing.T) {
 	t.Parallel()
 	leader, followers := findLeader(t, cluster(t, "gk1", "gk2", "gk3"))
 	c := newCaller(t, followers[0])
@@ -79,7 +79,7 @@ func TestCluster_LeaderClosed_HandsOverAndLosesNoPermit(t *testing.T) {
 }
 
 // Newer commands are enabled once every member supports them.
-func TestCluster_LevelSupportedByAllMembers_IsInForce(t *testing.T) {
+func TestCluster_AllMembersSupportLevel_RaisesFeatureLevel(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	for _, s := range servers {
@@ -143,7 +143,7 @@ func memberOf(t *testing.T, c caller, id string) *gatekeeperv1.Member {
 	return nil
 }
 
-func TestCluster_NonVoter_FollowsAndIsNeverPromoted(t *testing.T) {
+func TestCluster_NonVoter_IsNotPromoted(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1")
 	c := newCaller(t, servers[0])
@@ -208,7 +208,7 @@ func TestOpen_JoinWithoutCluster_RetriesUntilContextEnds(t *testing.T) {
 	}
 }
 
-func TestCluster_RestartedWithDifferentMembers_WarnsAndKeepsItsMembers(t *testing.T) {
+func TestCluster_RestartedWithDifferentMembers_WarnsAndKeepsMembers(t *testing.T) {
 	t.Parallel()
 	cfg, log := testConfig(t, "gk1")
 	s := open(t, cfg)

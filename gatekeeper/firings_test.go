@@ -14,7 +14,7 @@ import (
 
 // A host whose clock was a year ahead has evicted a semaphore's current firings, so every correct firing is denied as
 // forgotten. ForgetFirings repairs this, an undo reverts the repair, and another undo restores it.
-func TestForgetFirings_PoisonedMemory_LetsCorrectFiringRun(t *testing.T) {
+func TestForgetFirings_FutureFirings_AllowsCurrentFiring(t *testing.T) {
 	t.Parallel()
 	s, c := openAtNewestLevel(t)
 	if _, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{

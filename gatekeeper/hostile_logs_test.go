@@ -27,7 +27,7 @@ const forged = "x\ntime=2026-01-01T00:00:00Z level=INFO msg=forged\r\x1b[2J\x00\
 
 // Names, reasons, certificates and raw bytes sent by callers cannot forge a log line, and no token appears in the
 // server's logs, files or responses.
-func TestHostile_LogsAndFiles_CannotBeForgedAndContainNoSecrets(t *testing.T) {
+func TestHostile_ForgedText_LogsStayIntactWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	text, lines := &logBuffer{}, &logBuffer{}
 	debug := &slog.HandlerOptions{Level: slog.LevelDebug}

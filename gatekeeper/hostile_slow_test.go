@@ -45,12 +45,12 @@ func TestHostile_SlowRequests_TimeOutWhileOthersAreServed(t *testing.T) {
 			for range 8 { // a complete handshake, but no complete request
 				_, _ = io.WriteString(track(tls.Dial("tcp", address, clientTLS)), "GET /metrics HTTP/1.1\r\nHost: ")
 			}
-			drip := track(tls.Dial("tcp", address, clientTLS))
-			dripped := make(chan struct{})
+			slowWriter := track(tls.Dial("tcp", address, clientTLS))
+			slowWriterDone := make(chan struct{})
 			go func() {
-				defer close(dripped)
+				defer close(slowWriterDone)
 				for {
-					if _, err := io.WriteString(drip, "a"); err != nil {
+					if _, err := io.WriteString(slowWriter, "a"); err != nil {
 						return
 					}
 					select {
@@ -87,7 +87,7 @@ func TestHostile_SlowRequests_TimeOutWhileOthersAreServed(t *testing.T) {
 					t.Fatal("the server did not close the connection")
 				}
 			}
-			<-dripped
+			<-slowWriterDone
 			get("after slow connections were closed")
 		})
 	}

@@ -20,7 +20,7 @@ import (
 
 // A token is valid only for its own cluster, only until it expires or is revoked, and only in the authorization header.
 // An invalid token is rejected even with a valid certificate, because a presented token replaces the certificate.
-func TestHostile_Tokens_GuessedReplayedOrMisplaced_AreRejected(t *testing.T) {
+func TestHostile_InvalidTokens_AreRejected(t *testing.T) {
 	t.Parallel()
 	s := newSecuredCluster(t, func(c *Config) { c.BearerTokens = true })
 	otherCluster := newSecuredServer(t, func(c *Config) { c.BearerTokens = true })

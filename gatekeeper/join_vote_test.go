@@ -99,7 +99,7 @@ func (e *elections) run(t *testing.T, terms uint64) {
 	<-done
 }
 
-func TestJoiner_LeaderLostBeforePromotion_AsksEachNewLeaderOnce(t *testing.T) {
+func TestJoiner_LeaderLostBeforePromotion_RequestsVoteOncePerTerm(t *testing.T) {
 	t.Parallel()
 	e := &elections{callsPerTerm: 20, grantingTerm: 3, requests: map[uint64]int{}}
 	e.run(t, 5)
@@ -110,7 +110,7 @@ func TestJoiner_LeaderLostBeforePromotion_AsksEachNewLeaderOnce(t *testing.T) {
 	}
 }
 
-func TestJoiner_VoteRefused_DoesNotAskAgainInSameTerm(t *testing.T) {
+func TestJoiner_VoteRefused_DoesNotRetryInSameTerm(t *testing.T) {
 	t.Parallel()
 	e := &elections{callsPerTerm: 20, refuse: true, requests: map[uint64]int{}}
 	e.run(t, 2)

@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func TestReady_LeaderWithDefinitions_WaitsForDeclaration(t *testing.T) {
+func TestLeaderTasks_DefinitionsNotDeclared_NotReady(t *testing.T) {
 	t.Parallel()
 	l := &leaderTasks{definitions: []*semaphore.Definition{{Name: "a"}}}
 	if err := l.ready(false); err != nil {
@@ -30,7 +30,7 @@ func TestReady_LeaderWithDefinitions_WaitsForDeclaration(t *testing.T) {
 }
 
 // Two leaders may propose the same change, and the second proposal has no effect.
-func TestLeading_ClusterMaintenance_LogsOnlyChanges(t *testing.T) {
+func TestLeaderTasks_ProposalWithoutEffect_IsNotLogged(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name string

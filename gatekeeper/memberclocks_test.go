@@ -65,7 +65,7 @@ func (c *slowClocks) Clocks() ([]consensus.MemberClock, int, error) {
 
 func (c *slowClocks) Transfer(context.Context, string) error { return nil }
 
-func TestClocks_EarlierTermEndsLate_KeepsNewResults(t *testing.T) {
+func TestClocks_LateResultOfEarlierTerm_IsDiscarded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		node := &slowClocks{unblock: make(chan struct{})}
@@ -109,7 +109,7 @@ func openWithClocks(t *testing.T) ([]*Server, map[string]*wallClock) {
 	return servers, wallClocks
 }
 
-func TestClocks_LeaderClockOff_AnotherMemberLeads(t *testing.T) {
+func TestClocks_LeaderClockWrong_TransfersLeadership(t *testing.T) {
 	t.Parallel()
 	for _, ahead := range []time.Duration{time.Hour, -time.Hour} {
 		t.Run(ahead.String(), func(t *testing.T) {

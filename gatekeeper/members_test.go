@@ -12,7 +12,7 @@ import (
 
 // With TLS and roles, any server can list all members. It queries them on behalf of its caller, so the response
 // contains only what the caller may view.
-func TestListMembers_OneServerDown_ReturnsItsErrorAndOthersStatus(t *testing.T) {
+func TestListMembers_ServerDown_ReportsErrorAndOtherMembers(t *testing.T) {
 	t.Parallel()
 	s := newSecuredCluster(t, nil)
 	s.bind("wall", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))

@@ -14,7 +14,7 @@ import (
 )
 
 // A definition is created, three hours pass with no host running, and then two hosts start.
-func TestCatchUp_HostsDown_RunsEachMissedFiringOnce(t *testing.T) {
+func TestCatchUp_HostsDown_RunsMissedFiringsOnce(t *testing.T) {
 	t.Parallel()
 	cfg, _ := testConfig(t, "")
 	clock := new(wallClock)

@@ -100,7 +100,7 @@ func TestOIDC_ServiceAccount_GetsBindingGrants(t *testing.T) {
 	}
 }
 
-func TestOIDC_HostileToken_IsRejectedByEveryServer(t *testing.T) {
+func TestOIDC_InvalidToken_RejectedByEveryServer(t *testing.T) {
 	t.Parallel()
 	w := newOIDCCluster(t)
 	w.bindSubjects("reports", []string{reports}, roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
@@ -162,7 +162,7 @@ func (w *oidcCluster) withoutCertificate() grpc.DialOption {
 	return grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: w.a.api.Pool(), ServerName: "127.0.0.1", MinVersion: tls.VersionTLS13}))
 }
 
-func TestOIDC_Groups_OneBindingDecides(t *testing.T) {
+func TestOIDC_Groups_RequireSingleBinding(t *testing.T) {
 	t.Parallel()
 	w := newOIDCCluster(t)
 	w.bindSubjects("ops", []string{"oidc:groups=operators", "oidc:groups=oncall"}, roleGrant(gatekeeperv1.Role_ROLE_OPERATOR))
@@ -297,7 +297,7 @@ func TestOIDC_KeysRotate_CallsContinue(t *testing.T) {
 	}
 }
 
-func TestOpen_OIDC_EachMistakeIsReported(t *testing.T) {
+func TestOpen_InvalidOIDC_ReportsField(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
 	good := OIDC{Issuer: "https://issuer.example.com", Audience: "gatekeeper"}
@@ -334,7 +334,7 @@ func TestOpen_OIDC_EachMistakeIsReported(t *testing.T) {
 }
 
 // A server may listen on all addresses without client certificates if clients can present tokens.
-func TestOpen_OIDCWithoutClientCA_ServesOtherMachines(t *testing.T) {
+func TestOpen_OIDCWithoutClientCA_AllowsNonLoopback(t *testing.T) {
 	t.Parallel()
 	a, key := newAuthorities(t), oidctest.NewRSAKey("k1")
 	i := oidctest.New(t, key)

@@ -27,7 +27,7 @@ func openAtNewestLevel(t *testing.T) (*Server, caller) {
 	return s, newCaller(t, s)
 }
 
-func (c caller) createFor(t *testing.T, name, group string) {
+func (c caller) createForGroup(t *testing.T, name, group string) {
 	t.Helper()
 	if _, err := c.CreateDefinition(bounded(t), &gatekeeperv1.CreateDefinitionRequest{
 		Definition: &gatekeeperv1.Definition{Name: name, GroupPattern: &group},
@@ -36,7 +36,7 @@ func (c caller) createFor(t *testing.T, name, group string) {
 	}
 }
 
-func (c caller) grantIn(t *testing.T, name, group string) *gatekeeperv1.Permit {
+func (c caller) grantToGroup(t *testing.T, name, group string) *gatekeeperv1.Permit {
 	t.Helper()
 	a, err := c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{
 		Semaphore: name, Identity: &gatekeeperv1.Identity{Group: group, Acquirer: "host"},
@@ -50,17 +50,17 @@ func (c caller) grantIn(t *testing.T, name, group string) *gatekeeperv1.Permit {
 func byName(names ...string) *gatekeeperv1.Selector { return &gatekeeperv1.Selector{Names: names} }
 
 // A move through a follower applies the plan from the dry run and drains holders, and an undo reverts it.
-func TestOperator_MoveThroughFollower_DrainsAndCanBeUndone(t *testing.T) {
+func TestOperator_MoveThroughFollower_DrainsAndUndoes(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	_, followers := findLeader(t, servers)
 	eventually(t, func() bool { return followers[0].machine.State().FeatureLevel() == fsm.SupportedLevel })
 	c := newCaller(t, followers[0])
 	for _, name := range []string{"a", "b", "c"} {
-		c.createFor(t, name, "prod")
+		c.createForGroup(t, name, "prod")
 	}
-	c.createFor(t, "odd", "prod.*")
-	p := c.grantIn(t, "a", "prod")
+	c.createForGroup(t, "odd", "prod.*")
+	p := c.grantToGroup(t, "a", "prod")
 
 	move := &gatekeeperv1.MoveRequest{
 		FromGroup: "prod", ToGroup: "dr", Selector: &gatekeeperv1.Selector{All: true}, Drain: durationpb.New(time.Hour), DryRun: true,
@@ -103,7 +103,7 @@ func TestOperator_MoveThroughFollower_DrainsAndCanBeUndone(t *testing.T) {
 		t.Errorf("Move() of a mistyped group = %v, %v, want a suggestion", again, err)
 	}
 	c.release(t, p)
-	c.grantIn(t, "a", "dr")
+	c.grantToGroup(t, "a", "dr")
 
 	undo := &gatekeeperv1.UndoRequest{Change: moved.GetRevision(), RequestId: "undo"}
 	first, err := c.Undo(bounded(t), undo)
@@ -126,13 +126,13 @@ func TestOperator_MoveThroughFollower_DrainsAndCanBeUndone(t *testing.T) {
 }
 
 // A follower forwards every operator call to the leader.
-func TestOperator_EveryCallThroughFollower_IsServed(t *testing.T) {
+func TestOperator_CallsThroughFollower_AreForwarded(t *testing.T) {
 	t.Parallel()
 	_, followers := findLeader(t, cluster(t, "gk1", "gk2", "gk3"))
 	eventually(t, func() bool { return followers[0].machine.State().FeatureLevel() == fsm.SupportedLevel })
 	c := newCaller(t, followers[0])
-	c.createFor(t, "job", "prod")
-	p := c.grantIn(t, "job", "prod")
+	c.createForGroup(t, "job", "prod")
+	p := c.grantToGroup(t, "job", "prod")
 	ctx := bounded(t)
 	paused, err := c.Pause(ctx, &gatekeeperv1.PauseRequest{Selector: byName("j*"), Stop: true, Drain: durationpb.New(time.Hour), Reason: "disks"})
 	if err != nil || !slices.Equal(paused.GetNames(), []string{"job"}) {
@@ -177,7 +177,7 @@ func TestOperator_EveryCallThroughFollower_IsServed(t *testing.T) {
 func TestOperator_InvalidInput_IsRejectedAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	s, c := openAtNewestLevel(t)
-	c.createFor(t, "job", "prod")
+	c.createForGroup(t, "job", "prod")
 	pause := func(m *gatekeeperv1.PauseRequest) func(context.Context) error {
 		return func(ctx context.Context) error {
 			_, err := c.Pause(ctx, m)
@@ -251,12 +251,12 @@ func TestOperator_InvalidInput_IsRejectedAndChangesNothing(t *testing.T) {
 }
 
 // Entries added between pages must not cause other entries to be repeated or skipped.
-func TestListHistory_WhileEntriesAreAdded_ListsEachExactlyOnce(t *testing.T) {
+func TestListHistory_EntriesAddedWhilePaging_ListsEachOnce(t *testing.T) {
 	t.Parallel()
 	_, c := openAtNewestLevel(t)
 	var names []string
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
-		c.createFor(t, name, "prod")
+		c.createForGroup(t, name, "prod")
 		names = append(names, name)
 	}
 	if _, err := c.Pause(bounded(t), &gatekeeperv1.PauseRequest{Selector: byName(names...)}); err != nil { // one change with five entries
@@ -291,14 +291,14 @@ func TestListHistory_WhileEntriesAreAdded_ListsEachExactlyOnce(t *testing.T) {
 	}
 }
 
-func TestListHolders_AtTime_ListsHoldersAtThatTime(t *testing.T) {
+func TestListHolders_AtTime_ReturnsPastHolders(t *testing.T) {
 	t.Parallel()
 	_, c := openAtNewestLevel(t)
-	c.createFor(t, "job", "prod")
-	first := c.grantIn(t, "job", "prod")
+	c.createForGroup(t, "job", "prod")
+	first := c.grantToGroup(t, "job", "prod")
 	between := timestamppb.New(first.GetGrantedAt().AsTime().Add(time.Nanosecond))
 	c.release(t, first)
-	second := c.grantIn(t, "job", "prod")
+	second := c.grantToGroup(t, "job", "prod")
 	for _, x := range []struct {
 		at    *timestamppb.Timestamp
 		token uint64
@@ -315,11 +315,11 @@ func TestListHolders_AtTime_ListsHoldersAtThatTime(t *testing.T) {
 }
 
 // An edit has the effects shown in its preview.
-func TestPreview_Edit_MatchesItsEffects(t *testing.T) {
+func TestPreview_Edit_MatchesEffects(t *testing.T) {
 	t.Parallel()
 	s, c := openAtNewestLevel(t)
-	c.createFor(t, "job", ".*")
-	p := c.grantIn(t, "job", "prod")
+	c.createForGroup(t, "job", ".*")
+	p := c.grantToGroup(t, "job", "prod")
 	eventually(t, func() bool { return s.machine.State().SightingCount() == 1 })
 	d, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: "job"})
 	if err != nil {
@@ -350,11 +350,11 @@ func TestPreview_Edit_MatchesItsEffects(t *testing.T) {
 }
 
 // A resumed watch delivers the events that were missed.
-func TestWatch_Resumed_IncludesChangesThatEndedAutomatically(t *testing.T) {
+func TestWatch_Resumed_IncludesAutomaticReverts(t *testing.T) {
 	t.Parallel()
 	s, c := openAtNewestLevel(t)
-	c.createFor(t, "job", "prod")
-	c.grantIn(t, "job", "prod")
+	c.createForGroup(t, "job", "prod")
+	c.grantToGroup(t, "job", "prod")
 	from := s.machine.State().Revision() + 1
 	short := durationpb.New(100 * time.Millisecond)
 	d, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: "job"})
@@ -410,10 +410,10 @@ func TestWatch_Resumed_IncludesChangesThatEndedAutomatically(t *testing.T) {
 }
 
 // A pause or resume with the digest of a preview is rejected if the selected definitions have changed since.
-func TestOperator_PauseAndResume_ApplyOnlyToWhatWasShown(t *testing.T) {
+func TestOperator_PauseAndResume_RejectOutdatedPreview(t *testing.T) {
 	t.Parallel()
 	c := newCaller(t, cluster(t, "gk1")[0])
-	c.createFor(t, "a", "prod")
+	c.createForGroup(t, "a", "prod")
 	all := &gatekeeperv1.Selector{All: true}
 	pause, resume := &gatekeeperv1.PauseRequest{Selector: all}, &gatekeeperv1.ResumeRequest{Selector: all}
 	previewDigest := func(m *gatekeeperv1.PreviewRequest) string {
@@ -433,7 +433,7 @@ func TestOperator_PauseAndResume_ApplyOnlyToWhatWasShown(t *testing.T) {
 
 	pausePreview := &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: pause}}
 	pause.Expected = previewDigest(pausePreview)
-	c.createFor(t, "b", "prod")
+	c.createForGroup(t, "b", "prod")
 	_, err := c.Pause(bounded(t), pause)
 	wantAborted(err, "edited since the dry run: b by ")
 	pause.Expected = previewDigest(pausePreview)

@@ -58,7 +58,7 @@ func durationPtr(d time.Duration) *time.Duration { return &d }
 func TestRecover_OneDirectoryOfThree_GrantsNothingAndLosesPermits(t *testing.T) {
 	t.Parallel()
 	dirs, _, held := stoppedCluster(t)
-	before := contents(t, dirs[2])
+	before := hashFiles(t, dirs[2])
 	r, s, c := openRecovered(t, RecoverConfig{From: dirs[2:], Reason: "the site is gone"})
 
 	if r.PermitsKept || r.VotersRead != 1 || r.Voters != 3 || r.PermitsLost != 1 || r.Quarantine != r.FullQuarantine || r.Quarantine <= time.Hour {
@@ -85,13 +85,13 @@ func TestRecover_OneDirectoryOfThree_GrantsNothingAndLosesPermits(t *testing.T) 
 	if state.LastToken() <= held.GetToken() || state.LastToken() < uint64(time.Now().Add(-time.Hour).Unix())<<20 {
 		t.Errorf("LastToken() = %d, want more than the earlier token %d", state.LastToken(), held.GetToken())
 	}
-	if after := contents(t, dirs[2]); !maps.Equal(before, after) {
+	if after := hashFiles(t, dirs[2]); !maps.Equal(before, after) {
 		t.Errorf("the old data directory was changed: before\n%v\nafter\n%v", before, after)
 	}
 }
 
-// contents returns the hash and modification time of every file in a directory tree.
-func contents(t *testing.T, dir string) map[string]string {
+// hashFiles returns the hash and modification time of every file in a directory tree.
+func hashFiles(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := make(map[string]string)
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -112,7 +112,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-func TestRecover_UnsafeGrantAfter_GrantsThenWithHigherToken(t *testing.T) {
+func TestRecover_UnsafeGrantAfter_GrantsWithHigherToken(t *testing.T) {
 	t.Parallel()
 	dirs, _, held := stoppedCluster(t)
 	r, _, c := openRecovered(t, RecoverConfig{From: dirs[:1], UnsafeGrantAfter: durationPtr(100 * time.Millisecond)})
@@ -188,7 +188,7 @@ func TestRecover_ChoosesDirectoryWithNewestEntry(t *testing.T) {
 
 // Two of three old servers are restarted on their data directories. They form a majority, so unless they stop, both
 // clusters could grant the same permits.
-func TestRecover_OldServersEncounteringNewOne_Stop(t *testing.T) {
+func TestRecover_OldServersReachNewCluster_Stop(t *testing.T) {
 	t.Parallel()
 	dirs, old, _ := stoppedCluster(t)
 	server, _ := testConfig(t, "gk4")
@@ -226,7 +226,7 @@ func TestRecover_OldServersEncounteringNewOne_Stop(t *testing.T) {
 	}
 }
 
-func TestRecover_ThenOthersJoin_UnderNewIDsOnly(t *testing.T) {
+func TestRecover_Joiners_NeedNewIDs(t *testing.T) {
 	t.Parallel()
 	dirs, _, _ := stoppedCluster(t)
 	_, s, c := openRecovered(t, RecoverConfig{From: dirs[2:]})
@@ -378,7 +378,7 @@ func TestRecover_InvalidInput_ChangesNothing(t *testing.T) {
 }
 
 // An interrupted recovery leaves a directory that no server accepts as a data directory.
-func TestRecover_Unfinished_NoServerStarts(t *testing.T) {
+func TestRecover_Interrupted_ServerDoesNotStart(t *testing.T) {
 	t.Parallel()
 	dirs, _, _ := stoppedCluster(t)
 	cfg, _ := testConfig(t, "gk4")

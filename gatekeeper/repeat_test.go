@@ -51,7 +51,7 @@ func (c caller) acquireAndRelease(t *testing.T, m *gatekeeperv1.TryAcquireReques
 }
 
 // A released request is not granted again, even if the request memory is small and many other requests follow.
-func TestRequestID_ManyPairsOnAnotherSemaphore_IsNotGrantedTwice(t *testing.T) {
+func TestRequestID_BusyOtherSemaphore_IsNotGrantedTwice(t *testing.T) {
 	t.Parallel()
 	s, c := openWithRequestBounds(t, fsm.RequestBounds{RequestBytes: 8192})
 	c.create(t, "quiet")
@@ -97,7 +97,7 @@ func TestRequestID_Forgotten_IsRejectedAsTooOld(t *testing.T) {
 	c.acquireAndRelease(t, first)
 }
 
-func TestRequestID_UsedForAnotherRequest_IsRejectedAsReused(t *testing.T) {
+func TestRequestID_Reused_IsRejected(t *testing.T) {
 	t.Parallel()
 	_, c := openAtNewestLevel(t)
 	c.create(t, "job")
@@ -110,7 +110,7 @@ func TestRequestID_UsedForAnotherRequest_IsRejectedAsReused(t *testing.T) {
 }
 
 // A waiting request is granted even if other requests from after its revision have been forgotten.
-func TestAcquire_WaitsWhileOthersAreForgotten_IsGranted(t *testing.T) {
+func TestAcquire_OtherRequestsForgottenWhileWaiting_IsGranted(t *testing.T) {
 	t.Parallel()
 	s, c := openWithRequestBounds(t, fsm.RequestBounds{RequestBytes: 4096})
 	permits := uint32(2)
@@ -172,7 +172,7 @@ func (c caller) setPermits(t *testing.T, name string, permits uint32) (*gatekeep
 }
 
 // Edit e1 is followed by another client's edit e2. A retry of e1 must not overwrite e2.
-func TestEdit_RetriedAfterAnother_ReturnsFirstOutcome(t *testing.T) {
+func TestEdit_RetriedAfterLaterEdit_ReturnsFirstResponse(t *testing.T) {
 	t.Parallel()
 	_, c := openAtNewestLevel(t)
 	c.create(t, "job")

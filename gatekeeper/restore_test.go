@@ -61,7 +61,7 @@ func openRestored(t *testing.T, cfg RestoreConfig, change func(*Config)) (*Recov
 
 // Under load, a backup saved through any server contains all changes acknowledged before it was requested. A cluster
 // restored from it never reissues a token.
-func TestRestore_BackupUnderLoad_KeepsAcknowledgedChangesAndReusesNoToken(t *testing.T) {
+func TestRestore_BackupUnderLoad_KeepsChangesAndNeverReusesTokens(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	c := newCaller(t, servers[0])

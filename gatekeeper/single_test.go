@@ -129,7 +129,7 @@ func waitForDefinition(t *testing.T, s *Server, c caller, name string, permits u
 	}
 }
 
-func TestServer_Dumps_WriteState(t *testing.T) {
+func TestServer_DumpInterval_LogsState(t *testing.T) {
 	t.Parallel()
 	cfg, log := testConfig(t, "")
 	cfg.DumpInterval = time.Second
@@ -178,7 +178,7 @@ func TestServer_AdminPort_ServesMetricsAndHealth(t *testing.T) {
 	}
 }
 
-func TestOpen_PortTaken_FailsBeforeAnythingIsWritten(t *testing.T) {
+func TestOpen_PortInUse_FailsBeforeWriting(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -239,7 +239,7 @@ func TestOpen_BadTLSFiles_AreReported(t *testing.T) {
 	}
 }
 
-func TestClose_Twice_SucceedsAndDoneIsClosed(t *testing.T) {
+func TestClose_Twice_Succeeds(t *testing.T) {
 	t.Parallel()
 	cfg, _ := testConfig(t, "")
 	s := open(t, cfg)
@@ -258,7 +258,7 @@ func TestClose_Twice_SucceedsAndDoneIsClosed(t *testing.T) {
 	}
 }
 
-func TestClose_OpenStream_EndsItAndStops(t *testing.T) {
+func TestClose_OpenStream_EndsStream(t *testing.T) {
 	t.Parallel()
 	cfg, _ := testConfig(t, "")
 	s, c := openReady(t, cfg)
@@ -290,7 +290,7 @@ func TestClose_OpenStream_EndsItAndStops(t *testing.T) {
 	}
 }
 
-func TestClose_WithEndedContext_StillCloses(t *testing.T) {
+func TestClose_CancelledContext_StillCloses(t *testing.T) {
 	t.Parallel()
 	cfg, _ := testConfig(t, "")
 	s, err := Open(bounded(t), cfg)
@@ -313,7 +313,7 @@ func TestClose_WithEndedContext_StillCloses(t *testing.T) {
 }
 
 // A new cluster starts at feature level 1, but must not reject the first call because of it.
-func TestServer_New_FirstCallCanUseTheNewestFeatures(t *testing.T) {
+func TestServer_New_FirstCallCanUseNewestFeatures(t *testing.T) {
 	t.Parallel()
 	for range 10 { // repeat, because the call rarely arrives before the level is raised
 		cfg, _ := testConfig(t, "")

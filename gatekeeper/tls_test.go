@@ -95,7 +95,7 @@ func TestCluster_OneAuthority_ServesAndForwards(t *testing.T) {
 	}
 }
 
-func TestAPI_HostileCaller_IsRejectedWithReason(t *testing.T) {
+func TestAPI_InvalidCertificate_IsRejectedWithReason(t *testing.T) {
 	t.Parallel()
 	a, otherCA := newAuthorities(t), authoritytest.New(t)
 	cfg, _ := testConfig(t, "gk1")
@@ -129,7 +129,7 @@ func TestAPI_HostileCaller_IsRejectedWithReason(t *testing.T) {
 	}
 }
 
-func TestPeerPort_HostileCaller_IsRejectedWithReason(t *testing.T) {
+func TestPeerPort_InvalidCertificate_IsRejectedWithReason(t *testing.T) {
 	t.Parallel()
 	a, otherCA := newAuthorities(t), authoritytest.New(t)
 	cfg, _ := testConfig(t, "gk1")
@@ -185,7 +185,7 @@ func TestOpen_JoinerWithServerCertificate_IsRejected(t *testing.T) {
 }
 
 // Without this check, a server with an unusable certificate would start, but all connections to it would fail.
-func TestOpen_UnacceptableCertificate_IsReportedWithFile(t *testing.T) {
+func TestOpen_UnusableCertificate_ReportsFile(t *testing.T) {
 	t.Parallel()
 	a, client := newAuthorities(t), authority.Leaf{Name: "ann", Client: true, Hosts: []string{"127.0.0.1"}}
 	for name, test := range map[string]struct {
@@ -227,7 +227,7 @@ func TestOpen_PeerCertificateExpired_Starts(t *testing.T) {
 }
 
 // The port keeps the previous certificate, and GetStatus reports the unusable file.
-func TestAPI_CertificateReplacedByOneForClients_IsIgnored(t *testing.T) {
+func TestAPI_ReplacedWithClientCertificate_KeepsOldCertificate(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
 	cfg, _ := testConfig(t, "gk1")
@@ -241,7 +241,7 @@ func TestAPI_CertificateReplacedByOneForClients_IsIgnored(t *testing.T) {
 	}
 }
 
-func TestMetrics_CertificateExpiry_FollowsTheCurrentFiles(t *testing.T) {
+func TestMetrics_CertificateExpiry_FollowsFiles(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
 	cfg, _ := testConfig(t, "gk1")

@@ -65,7 +65,7 @@ func TestWeb_Credentials_MatchAPI(t *testing.T) {
 }
 
 // Headers that claim an identity are ignored on both the HTTP port and the API port.
-func TestWeb_HeadersThatNameTheCaller_AreIgnored(t *testing.T) {
+func TestWeb_IdentityHeaders_AreIgnored(t *testing.T) {
 	t.Parallel()
 	s := newSecuredWeb(t)
 	s.bind("viewer", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))
@@ -108,7 +108,7 @@ func TestWeb_HeadersThatNameTheCaller_AreIgnored(t *testing.T) {
 
 // On the HTTP port, a member's certificate grants no special rights. It is rejected if members have a separate CA, and
 // identifies an ordinary caller if both ports share a CA.
-func TestWeb_CallerWithAMemberCertificate_IsNotAMember(t *testing.T) {
+func TestWeb_MemberCertificate_GrantsNoMemberRights(t *testing.T) {
 	t.Parallel()
 	separate := newSecuredWeb(t)
 	shared := newSecuredServer(t, func(c *Config) { c.HTTPAddress, c.PeerTLS = "0.0.0.0:0", TLS{} })
@@ -131,7 +131,7 @@ func TestWeb_CallerWithAMemberCertificate_IsNotAMember(t *testing.T) {
 	}
 }
 
-func TestWeb_Session_LastsUntilTokenIsRevoked(t *testing.T) {
+func TestWeb_Session_EndsWhenTokenIsRevoked(t *testing.T) {
 	t.Parallel()
 	s := newSecuredWeb(t)
 	s.bind("viewer", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))

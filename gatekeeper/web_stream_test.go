@@ -193,7 +193,7 @@ func TestWeb_Close_EndsStreamsWithoutWaitingForIdleConnections(t *testing.T) {
 }
 
 // A stream ends when its caller loses the role.
-func TestWeb_CallerLosesItsRole_StreamEnds(t *testing.T) {
+func TestWeb_RoleRevoked_EndsStream(t *testing.T) {
 	t.Parallel()
 	s := newSecuredWeb(t)
 	binding := s.bind("viewer", roleGrant(gatekeeperv1.Role_ROLE_VIEWER))

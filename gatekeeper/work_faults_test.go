@@ -32,7 +32,7 @@ func newChunk(size int) *gatekeeperv1.SubmitJobRequest {
 
 // A submitter disconnects after part of its job has been stored. The partial job must be deleted, so that the job can
 // be submitted again.
-func TestSubmitJob_SubmitterDiesPartway_LeavesNothing(t *testing.T) {
+func TestSubmitJob_SubmitterDisconnects_DeletesPartialJob(t *testing.T) {
 	t.Parallel()
 	s, _, jobs := openForWork(t)
 	ctx, kill := context.WithCancel(bounded(t))
@@ -62,7 +62,7 @@ func TestSubmitJob_SubmitterDiesPartway_LeavesNothing(t *testing.T) {
 
 // A limit is reached after part of a job has been stored. The partial job must be deleted, existing jobs must continue,
 // and workers must still be able to end their tasks.
-func TestSubmitJob_LimitReachedPartway_LeavesNothing(t *testing.T) {
+func TestSubmitJob_LimitReached_DeletesPartialJob(t *testing.T) {
 	t.Parallel()
 	s, c, jobs := openForWork(t)
 	if _, err := submit(t, jobs, &gatekeeperv1.JobSpec{Id: "existing", Semaphore: "import"}, []string{"a"}); err != nil {

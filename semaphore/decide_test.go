@@ -280,7 +280,7 @@ func BenchmarkDecide(b *testing.B) {
 	})
 }
 
-func TestDecideWaiting_Paused_WaitsOnlyIfWaitingHelps(t *testing.T) {
+func TestDecideWaiting_Paused_WaitsUnlessDeniedAnyway(t *testing.T) {
 	type change = func(*Request, *Facts)
 	paused := func(_ *Request, f *Facts) { f.Pause = &Pause{} }
 	stopped := func(_ *Request, f *Facts) { f.Pause = &Pause{Stop: true} }

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// world is a single-threaded model of a server for scenarios and property tests. It supplies the facts for Decide and
+// model is a single-threaded model of a server for scenarios and property tests. It supplies the facts for Decide and
 // applies its decisions, as the state machine and the lessor do. Tests set its clock.
-type world struct {
+type model struct {
 	now   time.Duration // the leader's monotonic clock
 	token uint64
 	// revision counts grants and changes that exclude holders, as in the state machine.
@@ -38,9 +38,9 @@ type cordon struct {
 	drain           uint64 // the cordon's revision during its drain, otherwise 0
 }
 
-func newWorld() *world { return &world{gates: map[string]*gate{}} }
+func newModel() *model { return &model{gates: map[string]*gate{}} }
 
-func (w *world) gate(name string) *gate {
+func (w *model) gate(name string) *gate {
 	g := w.gates[name]
 	if g == nil {
 		g = &gate{claims: map[string]*Claim{}}
@@ -50,7 +50,7 @@ func (w *world) gate(name string) *gate {
 }
 
 // define creates or replaces a definition; nil deletes it. Permits, claims and any pause remain.
-func (w *world) define(name string, d *Definition) error {
+func (w *model) define(name string, d *Definition) error {
 	g := w.gate(name)
 	if d == nil {
 		g.def, g.patterns = nil, Patterns{}
@@ -64,7 +64,7 @@ func (w *world) define(name string, d *Definition) error {
 	return err
 }
 
-func (w *world) facts(name string, id Identity, firing *Firing) *Facts {
+func (w *model) facts(name string, id Identity, firing *Firing) *Facts {
 	g := w.gate(name)
 	f := &Facts{Definition: g.def, Pause: g.pause, Used: g.used(), LowWater: g.lowWater}
 	f.Admission.Group, f.Admission.Acquirer = g.patterns.Match(id.Group, id.Acquirer)
@@ -95,7 +95,7 @@ func (g *gate) used() uint64 {
 }
 
 // acquire decides a request and applies the decision.
-func (w *world) acquire(req *Request, f *Facts) (Decision, *Permit) {
+func (w *model) acquire(req *Request, f *Facts) (Decision, *Permit) {
 	d := Decide(req, f)
 	g := w.gate(req.Semaphore)
 	switch d.Outcome {
@@ -136,7 +136,7 @@ func (w *world) acquire(req *Request, f *Facts) (Decision, *Permit) {
 }
 
 // endDrains ends all drains.
-func (w *world) endDrains() {
+func (w *model) endDrains() {
 	for _, g := range w.gates {
 		g.drain = 0
 		if g.pause != nil {
@@ -154,7 +154,7 @@ func (w *world) endDrains() {
 }
 
 // refresh refreshes a permit on behalf of its holder.
-func (w *world) refresh(token uint64) (Decision, *slot) {
+func (w *model) refresh(token uint64) (Decision, *slot) {
 	_, s := w.find(token)
 	if s == nil || s.State == Cooling {
 		return Decision{}, nil
@@ -166,12 +166,12 @@ func (w *world) refresh(token uint64) (Decision, *slot) {
 	return d, s
 }
 
-func (w *world) extend(token uint64) {
+func (w *model) extend(token uint64) {
 	_, s := w.find(token)
 	s.deadline = max(s.deadline, w.now+s.Duration+Grace(s.Duration))
 }
 
-func (w *world) find(token uint64) (*gate, *slot) {
+func (w *model) find(token uint64) (*gate, *slot) {
 	for _, g := range w.gates {
 		for _, s := range g.slots {
 			if s.Token == token {
@@ -183,7 +183,7 @@ func (w *world) find(token uint64) (*gate, *slot) {
 }
 
 // end ends a permit. Its slot cools for the given time, or is freed immediately if cooling is 0.
-func (w *world) end(token uint64, how End, job JobEnd, cooling time.Duration) *slot {
+func (w *model) end(token uint64, how End, job JobEnd, cooling time.Duration) *slot {
 	g, s := w.find(token)
 	at := slices.Index(g.slots, s)
 	g.settle(s.Permit, how, job, cooling)
@@ -234,7 +234,7 @@ func (g *gate) claimOf(p *Permit) *Claim {
 }
 
 // overdue returns all slots, of any semaphore, whose deadline has passed, sorted by token.
-func (w *world) overdue() []*slot {
+func (w *model) overdue() []*slot {
 	var late []*slot
 	for _, g := range w.gates {
 		for _, s := range g.slots {
@@ -249,7 +249,7 @@ func (w *world) overdue() []*slot {
 
 // expire applies the change that the leader's timer would propose for an overdue slot. It returns the remaining slot,
 // or nil if the slot is free.
-func (w *world) expire(s *slot) *slot {
+func (w *model) expire(s *slot) *slot {
 	g := w.gate(s.Semaphore)
 	if s.State == Cooling {
 		if c := g.claimOf(s.Permit); c != nil && c.State == ClaimHeld {
@@ -268,7 +268,7 @@ func (w *world) expire(s *slot) *slot {
 }
 
 // stopped returns the live permits whose holders must stop, sorted by token, and Admit's decision on each.
-func (w *world) stopped() (slots []*slot, why []Decision) {
+func (w *model) stopped() (slots []*slot, why []Decision) {
 	for _, g := range w.gates {
 		for _, s := range g.slots {
 			if d := Admit(s.Permit, w.facts(s.Semaphore, s.Identity, nil)); s.State == Live && d.Outcome == Denied {
@@ -294,7 +294,7 @@ func defaultDefinition(name string) *Definition {
 }
 
 // holds reports whether the permit with the given token occupies a slot.
-func (w *world) holds(token uint64) bool {
+func (w *model) holds(token uint64) bool {
 	_, s := w.find(token)
 	return s != nil
 }

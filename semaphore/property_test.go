@@ -259,7 +259,7 @@ func drawFacts(t *rapid.T, req *Request) *Facts {
 // any order.
 func TestDecide_RandomHistory_PreservesInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		w := newWorld()
+		w := newModel()
 		if err := w.define("s", defaultDefinition("s")); err != nil {
 			t.Fatal(err)
 		}

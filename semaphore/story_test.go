@@ -65,7 +65,7 @@ func TestScenarios(t *testing.T) {
 
 // run runs a scenario and returns it with its output.
 func run(scenario string) (string, error) {
-	s := &runner{world: newWorld()}
+	s := &runner{model: newModel()}
 	for n, line := range strings.Split(strings.TrimSuffix(scenario, "\n"), "\n") {
 		if strings.HasPrefix(line, "  ") {
 			continue // previously recorded output
@@ -83,7 +83,7 @@ func run(scenario string) (string, error) {
 
 // runner executes commands in a world and records their output.
 type runner struct {
-	*world
+	*model
 	out strings.Builder
 }
 
@@ -100,12 +100,12 @@ func (s *runner) exec(w []string) error {
 		return nil
 	case "expire":
 		for _, late := range s.overdue() {
-			s.reportEnded(late, "expired", s.world.expire(late))
+			s.reportEnded(late, "expired", s.model.expire(late))
 		}
 		return nil
 	case "drained":
 		before, _ := s.stopped()
-		s.world.endDrains()
+		s.model.endDrains()
 		s.reportStopped(before)
 		return nil
 	case "define", "edit", "delete", "pause", "resume", "forget":

@@ -160,7 +160,7 @@ func TestValidateMetadata_EachRule(t *testing.T) {
 	}
 }
 
-func TestValidateRequestID_Empty(t *testing.T) {
+func TestValidateRequestID_Limits(t *testing.T) {
 	checkRule(t, ValidateRequestID(""), "")
 	checkRule(t, ValidateRequestID(strings.Repeat("r", 128)), "")
 	checkRule(t, ValidateRequestID(strings.Repeat("r", 129)), `request_id "`+strings.Repeat("r", 77)+`…": must be at most 128 bytes, not 129`)

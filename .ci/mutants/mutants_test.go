@@ -70,7 +70,7 @@ func TestParse_Header(t *testing.T) {
 }
 
 // The module under test has one package, three tests, and a mutant for each possible outcome.
-func TestCommand_ReportsTheOutcomeOfEachMutant(t *testing.T) {
+func TestCommand_ReportsOutcomeOfEachMutant(t *testing.T) {
 	root := t.TempDir()
 	write := func(file, content string) {
 		t.Helper()

@@ -77,7 +77,7 @@ func TestDial_NamedContext_ConnectsWithItsCredential(t *testing.T) {
 	}
 }
 
-func TestBearer_ChosenContextWithACredential_IgnoresVariables(t *testing.T) {
+func TestBearer_ChosenContextWithCredential_IgnoresEnvironment(t *testing.T) {
 	t.Setenv("GK_BEARER_TOKEN", "secret")
 	byCertificate := contexts.Context{TLS: contexts.TLS{Cert: "c"}}
 	for name, c := range map[string]struct {

@@ -91,7 +91,7 @@ func TestAdd_BadSpec_ReturnsAnError(t *testing.T) {
 }
 
 // Removing the entry discards its due time. Without a due time, every process would run the activation.
-func TestAdd_EntryRemovedBeforeItsJobAcquires_DoesNotRun(t *testing.T) {
+func TestAdd_EntryRemovedBeforeAcquire_DoesNotRun(t *testing.T) {
 	srv := gktest.Start(t, "gone")
 	activated, removed, returned := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	scheduler := cron.New(everySecond, cron.WithChain(func(j cron.Job) cron.Job {
@@ -114,7 +114,7 @@ func TestAdd_EntryRemovedBeforeItsJobAcquires_DoesNotRun(t *testing.T) {
 	receive(t, returned, "the activation to return")
 }
 
-func TestAdd_PermitRevoked_CancelsTheJobWithTheCause(t *testing.T) {
+func TestAdd_PermitRevoked_CancelsJobWithCause(t *testing.T) {
 	srv := gktest.Start(t, "long")
 	c := srv.Dial(t, "app1")
 	tokens, causes := make(chan uint64, 1), make(chan error, 1)
@@ -139,7 +139,7 @@ func TestAdd_PermitRevoked_CancelsTheJobWithTheCause(t *testing.T) {
 	}
 }
 
-func TestJobWrapper_InAChain_RunsEachFiringOnceUnderAPermit(t *testing.T) {
+func TestJobWrapper_InChain_RunsEachFiringOnceWithPermit(t *testing.T) {
 	srv := gktest.Start(t, "chained")
 	due := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	ran := 0

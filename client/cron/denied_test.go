@@ -19,7 +19,7 @@ import (
 
 // The job is due every minute and is denied until the definition is edited. Each reason is logged once, not every
 // minute.
-func TestAdd_DeniedUntilAnEdit_LogsOncePerReason(t *testing.T) {
+func TestAdd_DeniedUntilEdit_LogsOncePerReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
 		var log bytes.Buffer
@@ -60,7 +60,7 @@ func TestAdd_DeniedUntilAnEdit_LogsOncePerReason(t *testing.T) {
 }
 
 // Jobs in a chain log the same warning.
-func TestJobWrapper_DeniedUntilAnEdit_LogsOnce(t *testing.T) {
+func TestJobWrapper_DeniedUntilEdit_LogsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
 		var log bytes.Buffer

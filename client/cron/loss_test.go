@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestAdd_PermitLost_CancelsTheJobInTimeAndLaterActivationsRun(t *testing.T) {
+func TestAdd_PermitLost_CancelsJobInTimeAndLaterRunsSucceed(t *testing.T) {
 	const name = "export"
 	group := func(t *testing.T, srv *gktest.Server, pattern string) {
 		t.Helper()

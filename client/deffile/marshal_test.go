@@ -51,7 +51,7 @@ func TestMarshal_EveryField_RoundTripsInOrder(t *testing.T) {
 	checkParse(t, wantEverything(), data)
 }
 
-func TestMarshalRecords_Version_IsTheLastKeyAndRoundTrips(t *testing.T) {
+func TestMarshalRecords_Version_IsLastKeyAndRoundTrips(t *testing.T) {
 	data, err := deffile.MarshalRecords([]*gatekeeperv1.DefinitionRecord{
 		{Definition: &gatekeeperv1.Definition{Name: "a", Permits: proto.Uint32(2)}, Version: 17},
 		{Definition: &gatekeeperv1.Definition{Name: "b"}},

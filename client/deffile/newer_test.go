@@ -12,7 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestMarshal_FieldFromANewerServer_ReturnsAnError(t *testing.T) {
+func TestMarshal_FieldFromNewerServer_ReturnsError(t *testing.T) {
 	d := &gatekeeperv1.Definition{Name: "a"}
 	d.ProtoReflect().SetUnknown(protowire.AppendVarint(protowire.AppendTag(nil, 1000, protowire.VarintType), 7))
 	for name, marshal := range map[string]func() ([]byte, error){

@@ -132,7 +132,7 @@ func TestParse_EmptyList_HasNoEntries(t *testing.T) {
 	}
 }
 
-func TestParse_Errors_IncludeThePosition(t *testing.T) {
+func TestParse_InvalidFile_ReturnsErrorWithPosition(t *testing.T) {
 	head := "definitions:\n  - name: a\n    "
 	for name, test := range map[string]struct{ in, want string }{
 		"empty":               {"", `f: the file is empty: write "definitions: []" if that is intended`},

@@ -79,7 +79,7 @@ func TestHandler_Resources_AreIndependent(t *testing.T) {
 
 // A request from a newer holder waits for the older holder's running requests. Once it has arrived, new requests from
 // the older holder are rejected.
-func TestHandler_OlderRequestRunning_NewerOneWaits(t *testing.T) {
+func TestHandler_OlderRequestRunning_NewerRequestWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var order []string
@@ -138,7 +138,7 @@ func (m *memory) Raise(_ context.Context, resource string, token uint64) error {
 	return nil
 }
 
-func TestHandler_Store_SurvivesARestartAndIsCalledOncePerToken(t *testing.T) {
+func TestHandler_Store_SurvivesRestartAndIsCalledOncePerToken(t *testing.T) {
 	store := &memory{newest: make(map[string]uint64)}
 	h := fence.Handler(http.HandlerFunc(ok), fence.WithStore(store))
 	for range 3 {
@@ -163,7 +163,7 @@ func TestHandler_Store_SurvivesARestartAndIsCalledOncePerToken(t *testing.T) {
 	}
 }
 
-func TestTransport_TokenInTheContext_IsSent(t *testing.T) {
+func TestTransport_TokenInContext_IsSent(t *testing.T) {
 	got := make(chan string, 2)
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got <- r.Header.Get(fence.Header) }))
 	defer s.Close()

@@ -122,7 +122,7 @@ func newContenders(t *testing.T, rates ...float64) *contenders {
 	return b
 }
 
-func TestBelief_ClocksWithinOnePercent_NeverOverlaps(t *testing.T) {
+func TestHeld_ClocksWithinOnePercent_NeverOverlaps(t *testing.T) {
 	for seed := range uint64(4) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))
@@ -139,7 +139,7 @@ func TestBelief_ClocksWithinOnePercent_NeverOverlaps(t *testing.T) {
 
 // This tests the detection of overlaps. A client whose clock is far slower than allowed treats its permit as held for
 // too long.
-func TestBelief_ClockFarTooSlow_OverlapIsDetected(t *testing.T) {
+func TestHeld_ClockTooSlow_OverlapIsDetected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newContenders(t, 0.5, 1)
 		slow := acquire(t, b.clients[0], "job")

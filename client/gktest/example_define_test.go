@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/gktest"
 )
 
-func TestExport_ProductionDefinitionsAndAFastClock_KeepsItsPermit(t *testing.T) {
+func TestExport_ProductionDefinitionsAndFastClock_KeepsPermit(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "definitions.yaml") // usually a file in the repository
 	if err := os.WriteFile(file, []byte("definitions:\n  - name: nightly-export\n    duration: 30s\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ func finishing(ctx context.Context) error {
 	return nil
 }
 
-func TestExport_MovedWithADrain_FinishesBeforeTheOtherZoneStarts(t *testing.T) {
+func TestExport_MovedWithDrain_FinishesBeforeOtherZoneStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
 		srv.Define(t, &gatekeeperv1.Definition{Name: "nightly-export", GroupPattern: new("east")})

@@ -91,7 +91,7 @@ func TestExport_Paused_IsDeniedUntilResumed(t *testing.T) {
 	})
 }
 
-func TestExport_DefinitionEditedAndDeleted_FollowsTheEdits(t *testing.T) {
+func TestExport_DefinitionEditedAndDeleted_AppliesChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "nightly-export")
 		first, second := srv.Dial(t, "app1").Semaphore("nightly-export"), srv.Dial(t, "app2").Semaphore("nightly-export")

@@ -44,7 +44,7 @@ func TestExport_Revoked_StopsAndReleasesItsPermit(t *testing.T) {
 	})
 }
 
-func TestExport_CutOff_StopsBeforeAnotherHostStarts(t *testing.T) {
+func TestExport_Partitioned_StopsBeforeOtherHostStarts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "nightly-export")
 		app1, app2 := srv.Dial(t, "app1"), srv.Dial(t, "app2")
@@ -95,7 +95,7 @@ func TestExport_ProcessDies_AnotherHostRuns(t *testing.T) {
 	})
 }
 
-func TestExport_IgnoresItsContext_ReportsAnOverrun(t *testing.T) {
+func TestExport_IgnoresContext_ReportsOverrun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "nightly-export")
 		stubborn := func(context.Context) error { <-time.After(time.Hour); return nil }

@@ -14,7 +14,7 @@ import (
 )
 
 // A partitioned worker stops its task in time, and another worker runs it.
-func TestResize_WorkerIsCutOff_AnotherExecutesItsTask(t *testing.T) {
+func TestResize_WorkerPartitioned_OtherWorkerRunsTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t, "resize")
 		ctx, stop := context.WithCancel(t.Context())

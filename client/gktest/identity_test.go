@@ -40,7 +40,7 @@ func wantOtherDenied(t *testing.T, srv *Server, other *client.Client, p *client.
 
 // The response to an acquisition is lost and the process gives up. The next process acquires the permit before the
 // first one's cancellation arrives.
-func TestSameHolder_CancelArrivesAfterTheNextAcquisition_KeepsThatPermit(t *testing.T) {
+func TestSameHolder_LateCancel_KeepsNewPermit(t *testing.T) {
 	runInBubble(t, func(t *testing.T, srv *Server) {
 		other := srv.Dial(t, "app2")
 		first, sem := newIncarnation(t, srv)
@@ -64,7 +64,7 @@ func TestSameHolder_CancelArrivesAfterTheNextAcquisition_KeepsThatPermit(t *test
 
 // The denial of an acquisition is lost and the process gives up. The server keeps no record of denied requests, so only
 // the request ID protects the next process's permit from the late cancellation.
-func TestSameHolder_CancelOfADeniedRequestArrivesAfterTheNextAcquisition_KeepsThatPermit(t *testing.T) {
+func TestSameHolder_LateCancelOfDeniedRequest_KeepsNewPermit(t *testing.T) {
 	runInBubble(t, func(t *testing.T, srv *Server) {
 		other := srv.Dial(t, "app2")
 		held := mustAcquire(t, other.Semaphore("job"))
@@ -89,7 +89,7 @@ func TestSameHolder_CancelOfADeniedRequestArrivesAfterTheNextAcquisition_KeepsTh
 }
 
 // A process releases its permit and exits, and is restarted before the release arrives.
-func TestSameHolder_ReleaseArrivesAfterTheNextAcquisition_KeepsThatPermit(t *testing.T) {
+func TestSameHolder_LateRelease_KeepsNewPermit(t *testing.T) {
 	runInBubble(t, func(t *testing.T, srv *Server) {
 		other := srv.Dial(t, "app2")
 		first, sem := newIncarnation(t, srv)

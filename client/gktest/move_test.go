@@ -76,7 +76,7 @@ func TestMove_JobFinishesDuringTheDrain_OtherZoneIsGrantedOnRelease(t *testing.T
 	})
 }
 
-func TestMove_JobIgnoresItsDrain_KeepsItsSlotUntilExpiryAndReportsAnOverrun(t *testing.T) {
+func TestMove_JobIgnoresDrain_KeepsSlotUntilExpiry(t *testing.T) {
 	overruns := make(chan client.Overrun, 10)
 	hooks := client.WithHooks(client.Hooks{Overrun: func(_ context.Context, o client.Overrun) { overruns <- o }})
 	stubborn := func(context.Context) error { <-time.After(time.Hour); return nil }
@@ -101,7 +101,7 @@ func TestMove_JobIgnoresItsDrain_KeepsItsSlotUntilExpiryAndReportsAnOverrun(t *t
 	}, hooks)
 }
 
-func TestMove_MovedBackDuringTheDrain_KeepsThePermitAndStopsTheJob(t *testing.T) {
+func TestMove_MovedBackDuringDrain_KeepsPermitAndStopsJob(t *testing.T) {
 	slow := func(ctx context.Context) error { <-time.After(2 * time.Hour); return context.Cause(ctx) }
 	inZones(t, slow, func(t *testing.T, z *zones, ended <-chan error) {
 		z.Move(t, "east", "west", time.Minute)
@@ -117,7 +117,7 @@ func TestMove_MovedBackDuringTheDrain_KeepsThePermitAndStopsTheJob(t *testing.T)
 	})
 }
 
-func TestMove_NothingToMove_FailsTheTest(t *testing.T) {
+func TestMove_NoMatchingSemaphore_FailsTest(t *testing.T) {
 	runInBubble(t, func(t *testing.T, srv *Server) {
 		wantFatal(t, "no semaphore that admits east", func(s testing.TB) { srv.Move(s, "east", "west", 0, "job") }) // job admits any group
 		wantFatal(t, "absent", func(s testing.TB) { srv.Move(s, "east", "west", 0, "absent") })
@@ -147,7 +147,7 @@ func TestCordon_DeniesUntilUncordon(t *testing.T) {
 	})
 }
 
-func TestDrain_HolderMustStop_KeepsItsPermitDuringTheDrain(t *testing.T) {
+func TestDrain_HolderKeepsPermitDuringDrain(t *testing.T) {
 	runInBubble(t, func(t *testing.T, srv *Server) {
 		p := acquire(t, srv.Dial(t, "app1"), "job")
 		srv.Advance(t, 2*time.Second)

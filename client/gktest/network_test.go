@@ -104,7 +104,7 @@ func TestSlowDown_DelaysEveryResponse(t *testing.T) {
 	})
 }
 
-func TestSlowDown_LongerThanAnyTimeout_WorksInOneDirectionOnly(t *testing.T) {
+func TestSlowDown_LongerThanTimeout_DelaysOnlyResponses(t *testing.T) {
 	runInBubble(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		p := acquire(t, c, "job")
@@ -171,7 +171,7 @@ func TestCrash_ReleasesNothingAndThePermitExpires(t *testing.T) {
 	})
 }
 
-func TestSwitches_ForeignClient_FailTheTest(t *testing.T) {
+func TestPartition_ForeignClient_FailsTest(t *testing.T) {
 	runInBubble(t, func(t *testing.T, srv *Server) {
 		foreign := Start(t).Dial(t, "app1")
 		wantFatal(t, "not created by Dial", func(s testing.TB) { srv.Partition(s, foreign) })

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-func TestPause_GrantsNothingUntilResume(t *testing.T) {
+func TestPause_DeniesUntilResume(t *testing.T) {
 	runInBubble(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		srv.Pause(t, "job", "disk is full")

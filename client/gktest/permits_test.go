@@ -40,7 +40,7 @@ func TestExpire_NotifiesTheHolderAndGrantsToTheNextWaiter(t *testing.T) {
 	})
 }
 
-func TestExpire_HolderCutOff_KeepsThePermitUntilItsDeadline(t *testing.T) {
+func TestExpire_HolderPartitioned_KeepsPermitUntilDeadline(t *testing.T) {
 	runInBubble(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		p := acquire(t, c, "job")

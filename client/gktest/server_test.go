@@ -86,7 +86,7 @@ func TestEndpoint_OnVirtualTime_Panics(t *testing.T) {
 	})
 }
 
-func TestAdvance_OnVirtualTime_PassesExactlyTheDuration(t *testing.T) {
+func TestAdvance_OnVirtualTime_AdvancesByExactDuration(t *testing.T) {
 	runInBubble(t, func(t *testing.T, srv *Server) {
 		before := time.Now()
 		srv.Advance(t, time.Hour)
@@ -130,7 +130,7 @@ func TestStop_PermitsSurviveARestart(t *testing.T) {
 	})
 }
 
-func TestStop_ForLongerThanTheDuration_HolderStopsBeforeAnotherGrant(t *testing.T) {
+func TestStop_LongerThanDuration_HolderStopsBeforeNextGrant(t *testing.T) {
 	runInBubble(t, func(t *testing.T, srv *Server) {
 		p := acquire(t, srv.Dial(t, "app1"), "job")
 		srv.Advance(t, time.Minute)

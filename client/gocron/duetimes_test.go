@@ -80,7 +80,7 @@ func TestPass_LaterRunsDoNotTakeTheDueTime(t *testing.T) {
 	}
 }
 
-func TestDueTimes_BoundsTheDueTimesItKeeps(t *testing.T) {
+func TestDueTimes_ManyPassed_IsBounded(t *testing.T) {
 	var table dueTimes
 	for i := range 100 {
 		var runs []time.Time

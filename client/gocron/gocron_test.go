@@ -202,7 +202,7 @@ func TestLocker_PlainTask_RunsUnderThePermit(t *testing.T) {
 	}
 }
 
-func TestLocker_RunNow_IsRefusedWithoutWithUnscheduled(t *testing.T) {
+func TestLocker_RunNow_RequiresWithUnscheduled(t *testing.T) {
 	srv := gktest.Start(t, "manual")
 	for _, allowed := range []bool{false, true} {
 		var opts []gkgocron.Option

@@ -154,7 +154,7 @@ func TestLocker_PlainTaskOutlivesItsPermit_ReportsAnOverrun(t *testing.T) {
 	})
 }
 
-func TestElector_PermitLost_StopsLeadingInTimeAndLeadsAgainLater(t *testing.T) {
+func TestElector_PermitLost_StepsDownInTimeAndIsReelected(t *testing.T) {
 	const name = "leader"
 	for scenario, l := range losses(name) {
 		t.Run(scenario, func(t *testing.T) {

@@ -142,7 +142,7 @@ func TestRegister_HostsWereDown_RunsMissedDueTimes(t *testing.T) {
 }
 
 // The host that is catching up shuts down while the other is waiting for the permit.
-func TestRegister_HostDiesWhileCatchingUp_OtherHostContinues(t *testing.T) {
+func TestRegister_HostClosedWhileCatchingUp_OtherHostContinues(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHourlyFixture(t, each, 1)

@@ -40,8 +40,8 @@ type answer struct {
 	Token    string `json:"token"`
 	// Running reports whether a task is running under the token, or its permit is being released.
 	Running bool `json:"running"`
-	// Acquiring reports whether a task is acquiring a permit from the semaphore. The servers may already have granted it
-	// the token, in a response that it has not received yet.
+	// Acquiring reports whether a task is acquiring a permit from the semaphore. The servers may already have granted
+	// it the token, in a response that it has not received yet.
 	Acquiring bool `json:"acquiring"`
 }
 

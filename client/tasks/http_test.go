@@ -135,7 +135,7 @@ func TestHTTPProbe_HolderKilled_PermitIsTakenOver(t *testing.T) {
 }
 
 // The holder's process was killed and restarted. The new process has the same address and name, and acquires a permit
-// for the same task. It must not be mistaken for the holder, not even by itself.
+// for the same task. It must not be mistaken for the holder.
 func TestHTTPProbe_HolderRestarted_PermitIsTakenOver(t *testing.T) {
 	t.Parallel()
 	srv := start(t, shortDuration, freeOnLoss)

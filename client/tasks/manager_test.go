@@ -187,7 +187,7 @@ func TestRegister_InitializeFails_TaskIsNotRegistered(t *testing.T) {
 	}
 }
 
-func TestRemove_DuringInitialize_EndsTheRegistration(t *testing.T) {
+func TestRemove_DuringInitialize_AbortsRegistration(t *testing.T) {
 	t.Parallel()
 	srv := start(t, time.Minute)
 	for _, now := range []bool{false, true} {

@@ -16,8 +16,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// pool starts a server with a semaphore named "pool" that has 4 permits, and returns the server and a client.
-func pool(t *testing.T) (*gktest.Server, *client.Client) {
+// newPool starts a server with a semaphore named "pool" that has 4 permits, and returns the server and a client.
+func newPool(t *testing.T) (*gktest.Server, *client.Client) {
 	t.Helper()
 	srv := gktest.Start(t)
 	srv.Define(t, &gatekeeperv1.Definition{Name: "pool", Permits: new(uint32(4))})
@@ -25,7 +25,7 @@ func pool(t *testing.T) (*gktest.Server, *client.Client) {
 }
 
 func TestWeighted_AcquireAndRelease_MatchSyncSemaphore(t *testing.T) {
-	_, c := pool(t)
+	_, c := newPool(t)
 	w, other := weighted.New(c.Semaphore("pool")), weighted.New(c.Semaphore("pool"))
 	if err := w.Acquire(t.Context(), 3); err != nil {
 		t.Fatal(err)
@@ -62,8 +62,8 @@ func TestWeighted_AcquireAndRelease_MatchSyncSemaphore(t *testing.T) {
 	other.Release(1)
 }
 
-func TestWeighted_PermitRevoked_CancelsTheContext(t *testing.T) {
-	srv, c := pool(t)
+func TestWeighted_PermitRevoked_CancelsContext(t *testing.T) {
+	srv, c := newPool(t)
 	w := weighted.New(c.Semaphore("pool"))
 	if !w.TryAcquire(1) || !w.TryAcquire(2) {
 		t.Fatal("TryAcquire was denied")

@@ -27,7 +27,7 @@ func collectReports(w *work.Worker) <-chan work.Report {
 // next task on a new stream.
 func TestRun_StreamBreaksBeforeTaskEnds_OutcomeIsStillRecorded(t *testing.T) {
 	t.Parallel()
-	for name, breaks := range map[string]func(s *fixture, c *client.Client){
+	for name, disrupt := range map[string]func(s *fixture, c *client.Client){
 		"connection lost": func(s *fixture, c *client.Client) { s.srv.Disconnect(s.T, c) },
 		"server restarted": func(s *fixture, _ *client.Client) {
 			s.srv.Stop(s.T)
@@ -62,7 +62,7 @@ func TestRun_StreamBreaksBeforeTaskEnds_OutcomeIsStillRecorded(t *testing.T) {
 				c, _ := s.worker("w", w)
 				id := s.submit(work.Job{}, 2).ID
 				s.srv.Advance(s.T, time.Second)
-				breaks(s, c)
+				disrupt(s, c)
 				if got := s.results(id); got[0] != "0" || got[1] != "1" {
 					s.Errorf("results = %v, want [0 1]", got)
 				}
@@ -171,15 +171,15 @@ func TestRun_PermitRevoked_TaskIsReturnedAndAttemptIsNotCounted(t *testing.T) {
 
 // A partitioned worker must stop its task before its permit expires. Another worker then executes the task, and a late
 // result from the first worker is discarded. The first worker continues when the partition heals.
-func TestRun_CutOff_TaskStopsInTimeAndLateResultIsNotRecorded(t *testing.T) {
+func TestRun_Partitioned_TaskStopsInTimeAndLateResultIsDiscarded(t *testing.T) {
 	t.Parallel()
 	withFixture(t, func(s *fixture) {
 		var running, peak atomic.Int64
-		var cutOff atomic.Bool
+		var firstStarted atomic.Bool
 		returned := make(chan struct{})
 		handle := func(ctx context.Context, t *work.Task) ([]byte, error) {
 			peak.Store(max(peak.Load(), running.Add(1)))
-			if cutOff.Swap(true) { // not the first execution
+			if firstStarted.Swap(true) { // not the first execution
 				defer running.Add(-1)
 				return square(ctx, t)
 			}

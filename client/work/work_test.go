@@ -123,7 +123,7 @@ func TestRun_TwoWorkers_ExecuteEachTaskOnceWithResultsInOrder(t *testing.T) {
 	})
 }
 
-func TestSubmit_Repeated_ReturnsTheSameJob(t *testing.T) {
+func TestSubmit_Repeated_ReturnsSameJob(t *testing.T) {
 	t.Parallel()
 	withFixture(t, func(s *fixture) {
 		first := s.submit(work.Job{ID: "j"}, 3)
@@ -194,7 +194,7 @@ func TestSubmit_LargeJob_IsSentInChunks(t *testing.T) {
 	})
 }
 
-func TestSubmitAndWait_ReturnsTheResultOrATaskError(t *testing.T) {
+func TestSubmitAndWait_ReturnsResultOrTaskError(t *testing.T) {
 	t.Parallel()
 	withFixture(t, func(s *fixture) {
 		s.worker("w", work.Worker{Parallel: 2, Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
@@ -224,7 +224,7 @@ func TestSubmitAndWait_ReturnsTheResultOrATaskError(t *testing.T) {
 	})
 }
 
-func TestSubmitAndWait_ContextEnds_CancelsTheJob(t *testing.T) {
+func TestSubmitAndWait_ContextDone_CancelsJob(t *testing.T) {
 	t.Parallel()
 	withFixture(t, func(s *fixture) {
 		ctx, cancel := context.WithTimeout(s.Context(), time.Second)
@@ -241,7 +241,7 @@ func TestSubmitAndWait_ContextEnds_CancelsTheJob(t *testing.T) {
 	})
 }
 
-func TestRun_WorkerCrashes_AnotherExecutesItsTaskWithHigherToken(t *testing.T) {
+func TestRun_WorkerCrashes_AnotherWorkerExecutesTaskWithHigherToken(t *testing.T) {
 	t.Parallel()
 	withFixture(t, func(s *fixture) {
 		tokens := make(chan uint64, 2)
@@ -271,16 +271,16 @@ func TestRun_WorkerCrashes_AnotherExecutesItsTaskWithHigherToken(t *testing.T) {
 func TestRun_Stopped_ReturnsUnfinishedTasksWithoutCountingAttempts(t *testing.T) {
 	t.Parallel()
 	withFixture(t, func(s *fixture) {
-		began := make(chan struct{}, 1)
+		taskStarted := make(chan struct{}, 1)
 		causes := make(chan error, 1)
 		_, stop := s.worker("w1", work.Worker{Handle: func(ctx context.Context, _ *work.Task) ([]byte, error) {
-			began <- struct{}{}
+			taskStarted <- struct{}{}
 			<-ctx.Done()
 			causes <- context.Cause(ctx)
 			return nil, ctx.Err()
 		}})
 		id := s.submit(work.Job{}, 1).ID
-		<-began
+		<-taskStarted
 		at := time.Now()
 		stop()
 		if cause := <-causes; !errors.Is(cause, work.ErrWorkerStops) {
@@ -299,18 +299,18 @@ func TestRun_Stopped_ReturnsUnfinishedTasksWithoutCountingAttempts(t *testing.T)
 }
 
 // min_hold keeps a stopping worker's slot occupied, but another worker can run its task immediately.
-func TestRun_StoppedBeforeMinHold_AnotherWorkerGetsItsTask(t *testing.T) {
+func TestRun_StoppedBeforeMinHold_AnotherWorkerExecutesTask(t *testing.T) {
 	t.Parallel()
 	withFixture(t, func(s *fixture) {
 		s.srv.Edit(s.T, "resize", func(d *gatekeeperv1.Definition) { d.MinHold = durationpb.New(10 * time.Minute) })
-		began := make(chan struct{}, 1)
+		taskStarted := make(chan struct{}, 1)
 		_, stop := s.worker("w1", work.Worker{Handle: func(ctx context.Context, _ *work.Task) ([]byte, error) {
-			began <- struct{}{}
+			taskStarted <- struct{}{}
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}})
 		id := s.submit(work.Job{}, 1).ID
-		<-began
+		<-taskStarted
 		s.worker("w2", work.Worker{Handle: square})
 		at := time.Now()
 		stop()
@@ -329,9 +329,9 @@ func TestRun_StoppedBeforeMinHold_AnotherWorkerGetsItsTask(t *testing.T) {
 func TestRun_StoppedWithGrace_FinishesRunningTasks(t *testing.T) {
 	t.Parallel()
 	withFixture(t, func(s *fixture) {
-		began := make(chan struct{}, 1)
+		taskStarted := make(chan struct{}, 1)
 		_, stop := s.worker("w1", work.Worker{Grace: work.GraceUnlimited, Handle: func(ctx context.Context, t *work.Task) ([]byte, error) {
-			began <- struct{}{}
+			taskStarted <- struct{}{}
 			select {
 			case <-ctx.Done():
 				return nil, ctx.Err()
@@ -340,7 +340,7 @@ func TestRun_StoppedWithGrace_FinishesRunningTasks(t *testing.T) {
 			}
 		}})
 		id := s.submit(work.Job{}, 1).ID
-		<-began
+		<-taskStarted
 		stop()
 		if got := s.results(id); got[0] != "finished" {
 			s.Errorf("results = %v, want [finished]", got)
@@ -411,15 +411,15 @@ func TestRun_ServerRestarts_NoTaskIsLostOrExecutedTwice(t *testing.T) {
 func TestCancel_RunningTask_StopsWithCause(t *testing.T) {
 	t.Parallel()
 	withFixture(t, func(s *fixture) {
-		began, causes := make(chan struct{}, 1), make(chan error, 1)
+		taskStarted, causes := make(chan struct{}, 1), make(chan error, 1)
 		s.worker("w", work.Worker{Handle: func(ctx context.Context, _ *work.Task) ([]byte, error) {
-			began <- struct{}{}
+			taskStarted <- struct{}{}
 			<-ctx.Done()
 			causes <- context.Cause(ctx)
 			return nil, ctx.Err()
 		}})
 		id := s.submit(work.Job{}, 3).ID
-		<-began
+		<-taskStarted
 		if _, err := work.Cancel(s.Context(), s.c, id, "not needed"); err != nil {
 			s.Fatal(err)
 		}
@@ -461,7 +461,7 @@ func TestSubmit_SubmitterCancel_SubmitterDies_CancelsAndCleansUp(t *testing.T) {
 
 // If the response to a submission is lost, the submitter is expected to retry the call, so its permit must not expire
 // before the retry.
-func TestSubmit_SubmitterCancel_ResponseLost_RepeatedCallContinues(t *testing.T) {
+func TestSubmit_SubmitterCancel_ResponseLost_RetryContinuesJob(t *testing.T) {
 	t.Parallel()
 	withFixture(t, func(s *fixture) {
 		job := work.Job{ID: "j", Semaphore: "resize", OnSubmitterLoss: work.SubmitterCancel}
@@ -491,7 +491,7 @@ func TestSubmit_SubmitterCancel_ResponseLost_RepeatedCallContinues(t *testing.T)
 	})
 }
 
-func TestSubmit_SubmitterCancel_JobIsOver_ReleasesTheSubmittersPermit(t *testing.T) {
+func TestSubmit_SubmitterCancel_JobEnds_ReleasesSubmitterPermit(t *testing.T) {
 	t.Parallel()
 	withFixture(t, func(s *fixture) {
 		submitted := s.submit(work.Job{OnSubmitterLoss: work.SubmitterCancel}, 1)
@@ -509,7 +509,7 @@ func TestSubmit_SubmitterCancel_JobIsOver_ReleasesTheSubmittersPermit(t *testing
 	})
 }
 
-func TestFollow_AfterARevision_YieldsOnlyLaterChanges(t *testing.T) {
+func TestFollow_FromRevision_YieldsOnlyLaterChanges(t *testing.T) {
 	t.Parallel()
 	withFixture(t, func(s *fixture) {
 		id := s.submit(work.Job{}, 4).ID
@@ -624,7 +624,7 @@ func TestRun_Paused_CallsDeniedOncePerPauseAndWaits(t *testing.T) {
 	})
 }
 
-func TestRun_Denied_IsLoggedOnceWithTheExplainCommand(t *testing.T) {
+func TestRun_Denied_LogsOnceWithExplainCommand(t *testing.T) {
 	t.Parallel()
 	withFixture(t, func(s *fixture) {
 		log := new(bytes.Buffer)
@@ -665,7 +665,7 @@ func TestRun_HeldTooLong_TaskFails(t *testing.T) {
 	})
 }
 
-func TestSubmit_NoServerAnswers_WaitsInABoundedBuffer(t *testing.T) {
+func TestSubmit_ServerDown_WaitsInBoundedBuffer(t *testing.T) {
 	t.Parallel()
 	withFixture(t, func(s *fixture) {
 		c := s.srv.Dial(s.T, "eager", client.WithSubmitBuffer(2))

@@ -21,7 +21,7 @@ func loadOptions(t *testing.T, env environment, args ...string) (*options, error
 	return &o, load(flags, env)
 }
 
-func configFile(t *testing.T, content string) string {
+func writeConfig(t *testing.T, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "gatekeeperd.yaml")
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
@@ -31,7 +31,7 @@ func configFile(t *testing.T, content string) string {
 }
 
 func TestLoad_Precedence_FlagsThenVariablesThenFileThenDefaults(t *testing.T) {
-	config := configFile(t, `
+	config := writeConfig(t, `
 id: from-file
 cluster-name: from-file
 api-address: 10.0.0.1:1
@@ -64,7 +64,7 @@ join: 10.0.0.1:7420,10.0.0.2:7420
 	}
 }
 
-func TestLoad_EveryFlag_HasAVariable(t *testing.T) {
+func TestLoad_Variables_SetFlags(t *testing.T) {
 	var o options
 	var got []string
 	env := environment{}
@@ -79,8 +79,8 @@ func TestLoad_EveryFlag_HasAVariable(t *testing.T) {
 	}
 }
 
-func TestLoad_NumbersAndBooleansInTheFile_AreParsedAsText(t *testing.T) {
-	o, err := loadOptions(t, environment{}, "--config", configFile(t, `
+func TestLoad_NumbersAndBooleansInFile_AreParsedAsText(t *testing.T) {
+	o, err := loadOptions(t, environment{}, "--config", writeConfig(t, `
 id: 007
 cluster-name: 2026-06-01
 bearer-tokens: true
@@ -100,7 +100,7 @@ admin: *other
 	}
 }
 
-func TestLoad_Errors_SuggestTheNearestName(t *testing.T) {
+func TestLoad_Errors_SuggestNearestName(t *testing.T) {
 	for name, test := range map[string]struct {
 		config    string
 		variables []string
@@ -130,7 +130,7 @@ func TestLoad_Errors_SuggestTheNearestName(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			env := environment{variables: test.variables}
 			if test.config != "" {
-				env.variables = append(env.variables, "GATEKEEPER_CONFIG="+configFile(t, test.config))
+				env.variables = append(env.variables, "GATEKEEPER_CONFIG="+writeConfig(t, test.config))
 			}
 			_, err := loadOptions(t, env)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
@@ -156,7 +156,7 @@ func TestLoad_KubernetesServiceVariables_AreIgnored(t *testing.T) {
 	}
 }
 
-func TestDefaultDataDir_DependsOnTheUser(t *testing.T) {
+func TestDefaultDataDir_DependsOnUser(t *testing.T) {
 	for name, test := range map[string]struct {
 		env  environment
 		want string

@@ -125,8 +125,8 @@ func (w *moveCluster) run(args ...string) (int, string) {
 	return code, out.String()
 }
 
-// bobEditsFirst makes bob edit b just before gkctl sends its next batch.
-func (w *moveCluster) bobEditsFirst() {
+// editBeforeNextBatch makes bob edit b just before gkctl sends its next batch.
+func (w *moveCluster) editBeforeNextBatch() {
 	w.onEdit = func(_ context.Context, send func() error) error {
 		w.onEdit = func(_ context.Context, send func() error) error { return send() }
 		if code, out := w.run("set", "b", "permits=9", "--author", "bob"); code != ui.ExitOK {
@@ -187,7 +187,7 @@ func TestMove_LeaderStopsDuringEdit_MovesOnce(t *testing.T) {
 	}
 }
 
-func TestMove_OutcomeUnknown_ExplainsHowToCheck(t *testing.T) {
+func TestMove_OutcomeUnknown_PrintsHowToCheck(t *testing.T) {
 	t.Parallel()
 	w := newMoveCluster(t, 1)
 	w.onEdit = func(ctx context.Context, send func() error) error {
@@ -213,7 +213,7 @@ func TestMove_OutcomeUnknown_ExplainsHowToCheck(t *testing.T) {
 func TestMove_EditedBetweenPlanAndMove_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newMoveCluster(t, 1)
-	w.bobEditsFirst()
+	w.editBeforeNextBatch()
 	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force")
 	patterns, _ := w.groups()
 	if code != ui.ExitFailure || patterns != "prod prod" || !strings.Contains(out, "nothing was changed: edited since the dry run: b by bob") ||
@@ -234,9 +234,9 @@ func TestMove_GrantedBetweenPlanAndMove_IsFollowed(t *testing.T) {
 		}
 		go func() {
 			<-p.Context().Done() // the holder must stop
-			releasing, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), awaitTimeout)
+			releaseCtx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), awaitTimeout)
 			defer cancel()
-			_ = p.Release(releasing)
+			_ = p.Release(releaseCtx)
 		}()
 		return send()
 	}
@@ -300,7 +300,7 @@ func TestMove_HolderIgnoresDrain_KeepsSlotAndIsReported(t *testing.T) {
 func TestSet_EditedBetweenPreviewAndCommit_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newMoveCluster(t, 1)
-	w.bobEditsFirst()
+	w.editBeforeNextBatch()
 	code, out := w.run("set", "a", "b", "permits=0", "--yes")
 	if code != ui.ExitFailure || !strings.Contains(out, "b has been changed since you read it") || !strings.Contains(out, "To set it anyway, run the command again.") {
 		t.Errorf("gkctl set after an edit by bob: exit code %d, want 1 and a message about b; output:\n%s", code, out)

@@ -67,7 +67,7 @@ func TestUncordonDryRun_OlderServer_RemovesNothing(t *testing.T) {
 	}
 }
 
-func TestDelete_OlderServerFindsNothing_Fails(t *testing.T) {
+func TestDelete_OlderServerNoMatch_Fails(t *testing.T) {
 	for _, args := range [][]string{{"typo-*"}, {"-l", "team=typo"}, {"typo-*", "-l", "team=typo"}} {
 		s := &olderServer{t: t}
 		code, out := s.run(append([]string{"delete", "--yes"}, args...)...)

@@ -104,9 +104,9 @@ func forEachShell(t *testing.T, test func(t *testing.T, s *screen)) {
 // command does not match it.
 const conversation = `gkctl run job -- sh -c 'echo "are you th""ere?"; while read l; do echo "heard <""$l>"; done'` + "\n"
 
-// converse starts the conversation command and waits for a reply, because input typed right after a command is started
-// may still go to the shell.
-func (s *screen) converse() {
+// startConversation starts the conversation command and waits for a reply, because input typed right after a command is
+// started may still go to the shell.
+func (s *screen) startConversation() {
 	s.Helper()
 	s.typeKeys(conversation)
 	s.await("are you there?")
@@ -130,10 +130,10 @@ func (s *screen) awaitStopped() {
 	})
 }
 
-func TestRunTerminal_CtrlZAndFg_StopsAndContinuesWithTheTerminal(t *testing.T) {
+func TestRunTerminal_CtrlZAndFg_SuspendsAndResumesCommand(t *testing.T) {
 	t.Parallel()
 	forEachShell(t, func(_ *testing.T, s *screen) {
-		s.converse()
+		s.startConversation()
 		for _, word := range []string{"one", "two", "three"} {
 			s.typeKeys(ctrlZ)
 			s.await(prompt)
@@ -151,10 +151,10 @@ func TestRunTerminal_CtrlZAndFg_StopsAndContinuesWithTheTerminal(t *testing.T) {
 	})
 }
 
-func TestRunTerminal_Bg_ReadingCommandIsStoppedUntilFg(t *testing.T) {
+func TestRunTerminal_Bg_CommandReadingInputStopsUntilFg(t *testing.T) {
 	t.Parallel()
 	forEachShell(t, func(_ *testing.T, s *screen) {
-		s.converse()
+		s.startConversation()
 		s.typeKeys(ctrlZ)
 		s.await(prompt)
 		s.typeKeys("bg\n")
@@ -171,7 +171,7 @@ func TestRunTerminal_Bg_ReadingCommandIsStoppedUntilFg(t *testing.T) {
 func TestRunTerminal_CtrlC_StopsCommandAndReleasesPermit(t *testing.T) {
 	t.Parallel()
 	forEachShell(t, func(_ *testing.T, s *screen) {
-		s.converse()
+		s.startConversation()
 		s.typeKeys(ctrlC)
 		s.await(prompt)
 		s.typeKeys("gkctl run --on-denied fail job -- echo the permit is fr''ee\n")

@@ -201,9 +201,9 @@ func (r *runTest) permit() (s struct {
 	return s
 }
 
-// TestRun_NoServerResponds_IsKilledBeforePermitExpires tests the guarantee of gkctl run that none of the
+// TestRun_NoServerResponds_CommandIsKilledBeforePermitExpires tests the guarantee of gkctl run that none of the
 // command's processes run after the permit's deadline.
-func TestRun_NoServerResponds_IsKilledBeforePermitExpires(t *testing.T) {
+func TestRun_NoServerResponds_CommandIsKilledBeforePermitExpires(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 4s}")
 	r.write("stubborn", stubborn)
@@ -235,7 +235,7 @@ func TestRun_NoServerResponds_IsKilledBeforePermitExpires(t *testing.T) {
 }
 
 // A suspended wrapper cannot stop the command, so the guard must.
-func TestRun_WrapperIsSuspended_GuardKillsBeforePermitExpires(t *testing.T) {
+func TestRun_WrapperSuspended_GuardKillsCommandBeforePermitExpires(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 2s}")
 	r.write("stubborn", stubborn)
@@ -257,7 +257,7 @@ func TestRun_WrapperIsSuspended_GuardKillsBeforePermitExpires(t *testing.T) {
 	}
 }
 
-func TestRun_WrapperIsKilled_NoProcessSurvives(t *testing.T) {
+func TestRun_WrapperKilled_NoProcessSurvives(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job}")
 	r.write("stubborn", stubborn)
@@ -284,7 +284,7 @@ func (r *runTest) wantNoProcessLeft(cmd *exec.Cmd) {
 }
 
 // The kernel must kill the command if both gkctl and its guard are killed.
-func TestRun_WrapperAndGuardAreKilled_CommandDies(t *testing.T) {
+func TestRun_WrapperAndGuardKilled_CommandIsKilled(t *testing.T) {
 	t.Parallel()
 	if !isLinux() {
 		return // finding the guard requires /proc; FreeBSD also uses Pdeathsig

@@ -51,7 +51,7 @@ func TestWork_NoServerResponds_CommandIsKilledBeforePermitExpires(t *testing.T) 
 	}
 }
 
-func TestWork_IsKilled_NoProcessSurvives(t *testing.T) {
+func TestWork_Killed_NoProcessSurvives(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job}")
 	r.write("stubborn", stubborn)

@@ -24,7 +24,7 @@ func TestLoop_CountsOperationsNotCalls(t *testing.T) {
 	})
 }
 
-func TestLoop_OneErrorFailsTheRun(t *testing.T) {
+func TestLoop_CallerError_FailsRun(t *testing.T) {
 	w := windows{window: time.Hour, count: 1}
 	refused := errors.New("refused")
 	_, err := w.loop(t.Context(), 4, func(ctx context.Context, caller int) (int, error) {
@@ -68,7 +68,7 @@ func TestCompare_AlternatesAndMeasuresDifference(t *testing.T) {
 	})
 }
 
-func TestCompare_OneErrorFailsTheRun(t *testing.T) {
+func TestCompare_CallError_FailsRun(t *testing.T) {
 	refused := errors.New("refused")
 	w := windows{window: time.Hour, count: 1}
 	good := func(context.Context) error { return nil }
@@ -90,12 +90,12 @@ func TestMedian_ErrorGrowsWithSpread(t *testing.T) {
 	}
 }
 
-func TestKept_BrokenGuarantee_FailsTheRun(t *testing.T) {
+func TestKeepResult_BrokenGuarantee_FailsRun(t *testing.T) {
 	good := keeperReport{Permits: 10, Seconds: 24, Streams: 1, Frames: 3, Tokens: 20}
 	if err := (&keepResult{keeperReport: good}).check(); err != nil {
 		t.Error(err)
 	}
-	for name, spoil := range map[string]func(*keeperReport){
+	for name, mutate := range map[string]func(*keeperReport){
 		"a lost permit":     func(r *keeperReport) { r.Lost, r.FirstLoss = 1, "its deadline passed" },
 		"a missed refresh":  func(r *keeperReport) { r.Missed = 1 },
 		"a refusal":         func(r *keeperReport) { r.NotRefreshed = 1 },
@@ -104,7 +104,7 @@ func TestKept_BrokenGuarantee_FailsTheRun(t *testing.T) {
 		"no open stream":    func(r *keeperReport) { r.Streams = 0 },
 	} {
 		bad := good
-		spoil(&bad)
+		mutate(&bad)
 		if (&keepResult{keeperReport: bad}).check() == nil {
 			t.Errorf("check() = nil, want an error for %s", name)
 		}

@@ -12,7 +12,7 @@ import (
 
 // This test runs the default parts in a separate process, because some of them re-execute the program. The window is
 // twice as long as it takes to refresh each permit twice, so that a stalled machine does not cause a failure.
-func TestParts_Default_Run(t *testing.T) {
+func TestParts_Defaults_ReportEveryPart(t *testing.T) {
 	dir := t.TempDir()
 	if _, err := servers.Build(dir, "cmd/gatekeeperd"); err != nil {
 		t.Fatal(err)

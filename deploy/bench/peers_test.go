@@ -12,7 +12,7 @@ import (
 
 // The peers live in a separate module. This test builds the module and runs its tests. It then runs the program
 // briefly, with whichever peers are installed.
-func TestPeers_Module_PassesVetAndTests_AndRuns(t *testing.T) {
+func TestPeers_Module_PassesTestsAndRuns(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil { // PostgreSQL runs as another user
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 )
 
 // The committed bundle must be identical to the output of make dashboard.
-func TestBundle_MatchesItsSources(t *testing.T) {
+func TestBundle_MatchesSources(t *testing.T) {
 	const dashboard = "../../gatekeeper/internal/gateway/dashboard"
 	if _, err := os.Stat(filepath.Join(dashboard, "node_modules")); os.IsNotExist(err) {
 		t.Skip("the dashboard's npm packages are not installed")

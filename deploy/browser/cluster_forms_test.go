@@ -11,7 +11,7 @@ import (
 
 // Changed settings are reviewed before they are saved. Validation errors from the servers are shown next to their
 // fields, and another user's concurrent change is not lost.
-func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
+func TestSettings_Edit_IsReviewedBeforeSaving(t *testing.T) {
 	c := cluster(t, 1, "")
 	conn, err := c.Servers[0].Conn()
 	if err != nil {
@@ -50,7 +50,7 @@ func TestSettings_AreReviewedBeforeTheyChange(t *testing.T) {
 
 // The removal dialog shows the consequences for the cluster. Removals that would stop the cluster are refused, and so
 // is the removal of the last voter.
-func TestRemoveMember_PreviewsTheRemainingCluster(t *testing.T) {
+func TestRemoveMember_Dialog_ShowsConsequences(t *testing.T) {
 	c := cluster(t, 3, "")
 	c.Servers[2].Kill()
 	dead, other := c.Servers[2].ID, c.Servers[1].ID

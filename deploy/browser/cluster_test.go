@@ -10,7 +10,7 @@ import (
 
 // Any server's page shows all servers and their certificates to a viewer. If a server is killed, the page shows why it
 // does not respond.
-func TestCluster_KilledServer_IsShownWithTheReason(t *testing.T) {
+func TestCluster_KilledServer_IsShownWithError(t *testing.T) {
 	secure, err := servers.NewSecure(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

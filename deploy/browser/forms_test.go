@@ -73,7 +73,7 @@ func TestAccess_NewBindingAndToken_AllowLogin(t *testing.T) {
 
 // A binding is changed while an administrator edits it. The administrator sees the conflicting change, and resolves the
 // conflict using only the keyboard.
-func TestAccess_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
+func TestAccess_ConcurrentEdit_ShowsConflict(t *testing.T) {
 	c, auth := startSecured(t, 1)
 	viewer := &gatekeeperv1.AccessGrant{Role: gatekeeperv1.Role_ROLE_VIEWER}
 	binding := &gatekeeperv1.Binding{Name: "shop", Subjects: []string{"cert:a"}, Grants: []*gatekeeperv1.AccessGrant{viewer}}
@@ -115,7 +115,7 @@ func TestAccess_ConcurrentEdit_ShowsTheConflict(t *testing.T) {
 }
 
 // The dialogs, including those that show errors, pass the same accessibility checks as the views.
-func TestForms_EverySizeAndTheme_PassTheChecks(t *testing.T) {
+func TestForms_EverySizeAndTheme_PassAccessibilityChecks(t *testing.T) {
 	axe := axe(t)
 	c, auth := startSecured(t, 1)
 	long := "oidc:sub=system:serviceaccount:a-namespace-whose-name-nobody-would-call-short:an-account-whose-name-is-not-shorter"

@@ -30,7 +30,7 @@ func TestOverview_ManyDefinitions_AreReachable(t *testing.T) {
 
 // While the only server is down, the page shows a banner and keeps its data. When the server restarts, the page reloads
 // the data.
-func TestServerDown_PageReportsIt_AndRecovers(t *testing.T) {
+func TestServerDown_PageShowsBannerAndRecovers(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	p := open(t, c.Servers[0].HTTP, "/")
 	p.until("the list", `document.querySelector(".grid-row a")`)

@@ -15,7 +15,7 @@ import (
 
 // Editing a semaphore's group pattern stops the holder, so that the other group can acquire the permit. Another open
 // page shows every step.
-func TestEdit_TaskMoves_AndOtherPagesShowIt(t *testing.T) {
+func TestEdit_GroupPattern_StopsHolderAndUpdatesOtherPages(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	a, b := dial(t, c.Endpoints(), "zone-a", "host-1"), dial(t, c.Endpoints(), "zone-c", "host-2")
 	held, err := a.Semaphore("nightly-export").TryAcquire(t.Context())
@@ -94,7 +94,7 @@ func TestPause_Timed_StartAndEndAreShown(t *testing.T) {
 }
 
 // Searching, selecting, opening and pausing a semaphore, and navigating between views need no mouse.
-func TestKeyboard_Alone_IsEnough(t *testing.T) {
+func TestKeyboard_SearchPauseAndNavigate_WorkWithoutMouse(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	p := open(t, c.Servers[0].HTTP, "/")
 	p.until("the list", `document.querySelector(".grid-row a")`)
@@ -173,7 +173,7 @@ func TestLeaderKilled_PageRecoversWithoutReload(t *testing.T) {
 }
 
 // A move of 510 semaphores is previewed, applied, followed to completion, and undone.
-func TestMove_510Tasks_IsFollowedToCompletion(t *testing.T) {
+func TestMove_510Semaphores_ShowsProgressAndUndo(t *testing.T) {
 	const tasks = 510
 	var file strings.Builder
 	file.WriteString("definitions:\n")

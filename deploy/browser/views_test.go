@@ -33,9 +33,9 @@ const definitions = `definitions:
 
 // Every view renders in both themes and at widths from phone to wall display, without console errors, horizontal
 // scrolling, or serious axe findings.
-func TestViews_EverySizeAndTheme_PassTheChecks(t *testing.T) {
+func TestViews_EverySizeAndTheme_PassAccessibilityChecks(t *testing.T) {
 	c := cluster(t, 1, definitions)
-	busy(t, c.Endpoints())
+	createContent(t, c.Endpoints())
 	axe := axe(t)
 	views := map[string]string{
 		"overview":          "/",
@@ -124,8 +124,9 @@ func axe(t *testing.T) string {
 	})()`
 }
 
-// busy creates content for the views: a holder, a denied caller, a pause, a cordon, a claimed firing, and a job.
-func busy(t *testing.T, endpoints []string) {
+// createContent creates content for the views: a holder, a denied caller, a pause, a cordon, a claimed firing, and a
+// job.
+func createContent(t *testing.T, endpoints []string) {
 	t.Helper()
 	ctx := t.Context()
 	holder, other := dial(t, endpoints, "zone-a", "host-1"), dial(t, endpoints, "elsewhere", "host-9")

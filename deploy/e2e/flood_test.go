@@ -31,8 +31,8 @@ type flood struct {
 	Semaphore   string
 }
 
-// floodVariable is the environment variable that makes the test binary run as a flood until its stdin is closed.
-const floodVariable = "GATEKEEPER_E2E_FLOOD"
+// floodEnv is the environment variable that makes the test binary run as a flood until its stdin is closed.
+const floodEnv = "GATEKEEPER_E2E_FLOOD"
 
 // floodResult counts the calls by outcome.
 type floodResult struct {
@@ -130,7 +130,7 @@ func (f flood) start(ctx context.Context, t *testing.T) (end func() floodResult)
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(ctx, self)
-	cmd.Env = append(os.Environ(), floodVariable+"="+string(text))
+	cmd.Env = append(os.Environ(), floodEnv+"="+string(text))
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	servers.DieWithParent(cmd)

@@ -99,7 +99,7 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 }
 
 // A cluster's only server is killed and restarted. Its own data must contain everything that it acknowledged.
-func TestOnlyServerKilled_PermitsSurviveItsRestart(t *testing.T) {
+func TestSingleServerKilled_PermitsSurviveRestart(t *testing.T) {
 	const duration = 6 * time.Second
 	cluster := start(t, 1, map[string]time.Duration{"job": duration})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -19,7 +19,7 @@ import (
 var bin string
 
 func TestMain(m *testing.M) {
-	if text := os.Getenv(floodVariable); text != "" { // this process was started by a test
+	if text := os.Getenv(floodEnv); text != "" { // this process was started by a test
 		if err := runFlood(text); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

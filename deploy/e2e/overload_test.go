@@ -22,7 +22,7 @@ import (
 // The servers are flooded by ten times as many callers as they serve concurrently. Holders keep their permits, refused
 // callers get a retry hint, operator calls succeed, and the number of calls in progress stays within the limit. After
 // the flood, the servers recover.
-func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T) {
+func TestOverload_TenTimesCapacity_KeepsPermitsAndRecovers(t *testing.T) {
 	const (
 		duration = 6 * time.Second // longer than the stalls of a busy machine
 		maxCalls = 64
@@ -140,7 +140,7 @@ func TestOverload_TenTimesTheCapacity_NoPermitIsLost_AndItRecovers(t *testing.T)
 
 // Hundreds of connections per port send nothing, an incomplete message, or garbage, and stay open. Valid requests are
 // still served on every port.
-func TestSilentConnections_OnEveryPort_AffectNoCaller(t *testing.T) {
+func TestSilentConnections_EveryPort_KeepsServing(t *testing.T) {
 	const (
 		duration = 6 * time.Second // longer than the stalls of a busy machine
 		perPort  = 300             // more than the maximum number of concurrent handshakes on a peer port

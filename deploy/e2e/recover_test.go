@@ -17,7 +17,7 @@ import (
 // Two of three servers are lost, and a new cluster is recovered from the third server's data directory. The new cluster
 // keeps the definitions, grants nothing during the waiting time, and then issues higher tokens. The old cluster's
 // holder is notified that its permit is lost. When the two lost servers restart, they detect the new cluster and exit.
-func TestRecover_TwoOfThreeLost_ThirdContinuesUnderANewID(t *testing.T) {
+func TestRecover_TwoOfThreeLost_ThirdBecomesNewCluster(t *testing.T) {
 	cluster := start(t, 3, map[string]time.Duration{"job": 30 * time.Second, "other": time.Minute})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -83,7 +83,7 @@ func TestRecover_TwoOfThreeLost_ThirdContinuesUnderANewID(t *testing.T) {
 }
 
 // All three servers fail, but the disks of two of them survive. No data is lost, and holders keep their permits.
-func TestRecover_DirectoriesOfAMajority_KeepPermits(t *testing.T) {
+func TestRecover_MajorityOfDirectories_KeepsPermits(t *testing.T) {
 	cluster := start(t, 3, map[string]time.Duration{"job": time.Minute})
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

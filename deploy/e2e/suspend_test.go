@@ -12,7 +12,7 @@ import (
 
 // The leader is suspended while grants are in flight, a new leader is elected, and the old leader resumes. No client
 // relies on a late grant after its deadline, so none overlaps with the new leader's grants.
-func TestLeaderSuspended_WithGrantsInFlight_NoHolderReliesOnItsPermitTooLong(t *testing.T) {
+func TestLeaderSuspended_GrantsInFlight_DoNotOverlap(t *testing.T) {
 	var names []string
 	semaphores, permits := map[string]time.Duration{}, map[string]uint32{}
 	for i := range 24 {
@@ -36,14 +36,14 @@ func TestLeaderSuspended_WithGrantsInFlight_NoHolderReliesOnItsPermitTooLong(t *
 		t.Fatal(err)
 	}
 	suspended := boottime.Now()
-	inFlight, highest := a.waitingAt(old.ID)
+	inFlight, highest := a.pendingAt(old.ID)
 	if inFlight == 0 {
 		t.Fatal("no call was in flight when the leader was suspended")
 	}
 	// After 200 grants, the next leader has granted every semaphore again. It can do so only a full duration after its
 	// election.
 	await(t, "the next leader's grants", func() bool { return a.grantedAfter(suspended+noElection) > 200 })
-	if n, _ := a.waitingAt(old.ID); n == 0 {
+	if n, _ := a.pendingAt(old.ID); n == 0 {
 		t.Fatal("the suspended leader responded")
 	}
 
@@ -52,12 +52,12 @@ func TestLeaderSuspended_WithGrantsInFlight_NoHolderReliesOnItsPermitTooLong(t *
 	}
 	resumed := boottime.Now()
 	await(t, "responses to the calls that were in flight", func() bool {
-		var waiting bool
-		a.waiting.Range(func(number, at any) bool {
-			waiting = waiting || at == old.ID && number.(int64) <= highest
+		var pending bool
+		a.pending.Range(func(number, at any) bool {
+			pending = pending || at == old.ID && number.(int64) <= highest
 			return true
 		})
-		return !waiting
+		return !pending
 	})
 	await(t, "grants after the fault", func() bool { return a.grantedAfter(resumed) > 200 })
 

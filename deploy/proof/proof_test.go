@@ -94,7 +94,7 @@ func TestSum_LinesFromBeforeSharedTasks_AreCounted(t *testing.T) {
 }
 
 // Release builds do not contain the code for faulty disks.
-func TestRelease_ContainsNoFailingDisks(t *testing.T) {
+func TestRelease_OmitsFaultyDiskCode(t *testing.T) {
 	if err := servers.BuildFaulty(filepath.Join(bin, "faulty")); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestCheck_SavedHistoryWithViolation_Fails(t *testing.T) {
 	}
 }
 
-func TestCommand_UnknownKind_ListsKnownKinds(t *testing.T) {
+func TestCommand_UnknownKind_IsNamedInError(t *testing.T) {
 	err := command(t.Context(), []string{"-bin", bin, "-kind", "meteor", "-keep", t.TempDir()}, os.Stderr)
 	if err == nil || !strings.Contains(err.Error(), "meteor") {
 		t.Errorf("command() = %v, want an error that names the unknown kind", err)

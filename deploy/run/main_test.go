@@ -67,7 +67,7 @@ func TestRun_LoadsDefinitions_PrintsCommands_AndStops(t *testing.T) {
 	}
 }
 
-func TestRun_ServerCannotStart_ReportsWhy(t *testing.T) {
+func TestRun_ServerCannotStart_ReportsError(t *testing.T) {
 	_, _, cancel, done := start(t, "no-such-file.yaml")
 	defer cancel()
 	if err := <-done; err == nil || !strings.Contains(err.Error(), "no-such-file.yaml") {
@@ -75,7 +75,7 @@ func TestRun_ServerCannotStart_ReportsWhy(t *testing.T) {
 	}
 }
 
-func TestRun_AddressInUse_SuggestsOthers(t *testing.T) {
+func TestRun_AddressInUse_IsReported(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -21,8 +21,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is the timeout for all waits.
-const patience = 60 * time.Second
+// waitTimeout is the timeout for all waits.
+const waitTimeout = 60 * time.Second
 
 func TestEmbedded_NodeKilled_JobContinuesAndCanBeMovedToStandby(t *testing.T) {
 	nodes := start(t, "app1", "app2", "dr1")
@@ -142,7 +142,7 @@ func (n *nodes) next(t *testing.T) run {
 	select {
 	case r := <-n.runs:
 		return r
-	case <-time.After(patience):
+	case <-time.After(waitTimeout):
 		t.Fatal("timed out waiting for a run of the job")
 		return run{}
 	}
@@ -159,7 +159,7 @@ func (n *nodes) kill(t *testing.T, id string) {
 // move is equivalent to `gkctl set NAME group_pattern=GROUP`.
 func move(t *testing.T, endpoint, name, group string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	c, err := client.Dial(ctx, []string{endpoint})
 	if err != nil {

@@ -45,7 +45,7 @@ func TestWrite_WritesAllFields(t *testing.T) {
 	}
 }
 
-func TestWrite_HostileText_IsOneBoundedPrintableLine(t *testing.T) {
+func TestWrite_HostileText_WritesOneBoundedPrintableLine(t *testing.T) {
 	c := config(t)
 	l := mustOpen(t, c)
 	hostile := []string{
@@ -145,7 +145,7 @@ func TestOpen_SecondServer_IsRefused(t *testing.T) {
 	wantIntact(t, c.Path, 4)
 }
 
-func TestWrite_ManyCallers_LoseNothing(t *testing.T) {
+func TestWrite_ConcurrentCallers_WritesAllRecords(t *testing.T) {
 	c := config(t)
 	c.MaxBytes, c.Keep = 100_000, 1000
 	l := mustOpen(t, c)
@@ -204,7 +204,7 @@ func TestRotation_KeepsNewestFilesAndChain(t *testing.T) {
 	wantFindings(t, "notes", r.Notes, Finding{Kind: Removed, Seq: r.First, Line: 1})
 }
 
-func TestRotation_NameTaken_OverwritesNothing(t *testing.T) {
+func TestRotation_NameTaken_KeepsExistingFile(t *testing.T) {
 	c := config(t)
 	c.MaxBytes = 1000
 	var server logCapture
@@ -422,7 +422,7 @@ func TestWrite_DiskFull_CountsLostLinesAndContinuesChain(t *testing.T) {
 	}
 }
 
-func TestWrite_DiskStaysFull_IsReportedOnceAMinute(t *testing.T) {
+func TestWrite_DiskStaysFull_LogsOncePerMinute(t *testing.T) {
 	c := config(t)
 	synctest.Test(t, func(t *testing.T) {
 		var server logCapture
@@ -481,7 +481,7 @@ func TestWrite_DiskHangs_WaitsOnceThenCountsLostLines(t *testing.T) {
 	})
 }
 
-func TestWrite_SyncsWithinASecondAndReportsFailureOnce(t *testing.T) {
+func TestWrite_SyncFails_ReportsOnce(t *testing.T) {
 	c := config(t)
 	synctest.Test(t, func(t *testing.T) {
 		var server logCapture

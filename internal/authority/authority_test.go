@@ -98,7 +98,7 @@ func TestIssue_ExpiredAuthority_Fails(t *testing.T) {
 	}
 }
 
-func TestRead_AfterWrite_ReturnsThePair(t *testing.T) {
+func TestRead_AfterWrite_ReturnsPair(t *testing.T) {
 	dir := t.TempDir()
 	f := Files{filepath.Join(dir, "ca.crt"), filepath.Join(dir, "ca.key")}
 	a, b := newAuthority(t, time.Hour), newAuthority(t, time.Hour)

@@ -77,7 +77,7 @@ func readBytes(t *testing.T, data []byte) (*Backup, error) {
 	return Read(path)
 }
 
-func TestRead_AfterWrite_ReturnsTheState(t *testing.T) {
+func TestRead_AfterWrite_ReturnsState(t *testing.T) {
 	data := write(t)
 	b, err := readBytes(t, data)
 	if err != nil {
@@ -131,7 +131,7 @@ func TestRead_AnyByteChangedOrMissing_IsRejected(t *testing.T) {
 	}
 }
 
-func TestRead_NotABackup_ReturnsErrNot(t *testing.T) {
+func TestRead_InvalidFile_ReturnsError(t *testing.T) {
 	for name, c := range map[string]struct {
 		data string
 		want error

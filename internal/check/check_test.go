@@ -174,7 +174,7 @@ func TestLinearizable(t *testing.T) {
 	}
 }
 
-func TestLinearizable_Weight_CountsAgainstThePermits(t *testing.T) {
+func TestLinearizable_Weight_CountsAgainstPermits(t *testing.T) {
 	def := history.Definition{Permits: 3, Duration: time.Second}
 	heavy := func(s *scenario, who string, weight uint32, token uint64) {
 		r := s.acquire(who)
@@ -192,7 +192,7 @@ func TestLinearizable_Weight_CountsAgainstThePermits(t *testing.T) {
 	s.wantViolation(Linear, "token 2 weight 2")
 }
 
-func TestLinearizable_GrantAfterTwoPossibleExpiries_EndsOneOfThePermits(t *testing.T) {
+func TestLinearizable_GrantAfterTwoPossibleExpiries_EndsOnePermit(t *testing.T) {
 	s := newScenario(t, history.Definition{Permits: 2, Duration: time.Second})
 	s.grant("a", 1)
 	s.grant("b", 2)
@@ -282,7 +282,7 @@ func TestBeliefs_ExceedingPermits_AreCaught(t *testing.T) {
 
 // A holder whose duration is shortened may set ReliedUntil to an earlier time. If it only ends its belief, its permit
 // must not expire before the original deadline.
-func TestExpiry_HolderShortensReliance_MayBeEarlier(t *testing.T) {
+func TestExpiry_HolderShortensReliance_AllowsEarlierGrant(t *testing.T) {
 	for _, explicit := range []bool{true, false} {
 		s := newScenario(t, onePermit())
 		s.grant("a", 1)
@@ -305,7 +305,7 @@ func TestExpiry_HolderShortensReliance_MayBeEarlier(t *testing.T) {
 	}
 }
 
-func TestBeliefs_DeadClient_HasNone(t *testing.T) {
+func TestBeliefs_DeadClient_AreIgnored(t *testing.T) {
 	s := newScenario(t, onePermit())
 	s.believe("a", 1, time.Second, 3*time.Second)
 	s.entries = append(s.entries, history.Entry{Death: &history.Death{Client: "a", At: 2 * time.Second}})

@@ -49,7 +49,7 @@ func TestSupersede_OldAndNewTokenOfOneIdentity_CountAsOnePermit(t *testing.T) {
 
 // The slot stays taken while the holder of the superseded token may still rely on it, even after the new token has
 // ended.
-func TestSupersede_NewTokenEnds_SlotStaysTakenUntilOldOneLapses(t *testing.T) {
+func TestSupersede_NewTokenEnds_SlotStaysTakenUntilOldTokenLapses(t *testing.T) {
 	for _, kind := range []history.Kind{history.Release, history.Cancel} {
 		for _, after := range []time.Duration{0, time.Second} {
 			s := newScenario(t, onePermit())
@@ -77,7 +77,7 @@ func TestSupersede_NewTokenEnds_SlotStaysTakenUntilOldOneLapses(t *testing.T) {
 
 // The slot stays taken for the old holder even if that holder recorded no belief, unless the new request replaces its
 // token.
-func TestSupersede_OldHolderDoesNotBelieve_SlotIsTakenUnlessReplaced(t *testing.T) {
+func TestSupersede_NoBelief_SlotStaysTakenUnlessReplaced(t *testing.T) {
 	for _, replaces := range []uint64{0, 1} {
 		s := newScenario(t, onePermit())
 		s.fresh(s.request("a", "r1"), 1)
@@ -96,7 +96,7 @@ func TestSupersede_OldHolderDoesNotBelieve_SlotIsTakenUnlessReplaced(t *testing.
 
 // The server measures the duration from the grant and the holder from its request, so the slot may stay taken briefly
 // after the old holder's belief ends.
-func TestSupersede_NewTokenEndsAfterOldOneLapsed_SlotMayBrieflyStayTaken(t *testing.T) {
+func TestSupersede_NewTokenEndsAfterOldLapsed_SlotMayBrieflyStayTaken(t *testing.T) {
 	for _, replaces := range []uint64{0, 1} {
 		s := newScenario(t, onePermit())
 		s.fresh(s.request("a", "r1"), 1)
@@ -182,7 +182,7 @@ func TestSupersede_WhilePaused_IsAllowed(t *testing.T) {
 
 // An acquire without a response may have superseded a permit, and its own grant may have been released. The slot stays
 // taken until the superseded token lapses.
-func TestUnansweredAcquire_MayHaveSupersededAPermit(t *testing.T) {
+func TestUnansweredAcquire_MayHaveSupersededPermit(t *testing.T) {
 	for _, after := range []time.Duration{0, time.Second} {
 		s := newScenario(t, onePermit())
 		s.fresh(s.request("a", "r1"), 1)
@@ -279,7 +279,7 @@ func TestBeliefs_SameIdentity_CountOnceWithLargestWeight(t *testing.T) {
 }
 
 // Responses to one identity may arrive out of order, but a lower token for another identity is a violation.
-func TestBeliefs_LowerTokenAfterHigherOne_IsCaughtOnlyForAnotherIdentity(t *testing.T) {
+func TestBeliefs_LowerToken_IsCaughtForOtherIdentity(t *testing.T) {
 	s := newScenario(t, onePermit())
 	late := s.begin(s.request("a", "r1"))
 	s.supersede(s.request("a", "r2"), 2, 1)

@@ -102,7 +102,7 @@ func TestShared_HolderConcurrentWithWorker_IsCaught(t *testing.T) {
 	}
 }
 
-func TestShared_MoreBelieversThanPermits_AreCaught(t *testing.T) {
+func TestShared_BeliefsExceedPermits_AreCaught(t *testing.T) {
 	s := newSharedScenario(t)
 	s.handed("w", 0, 1)
 	s.relies("w", 1)

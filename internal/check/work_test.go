@@ -223,7 +223,7 @@ func TestWork_ChangedResults_AreFound(t *testing.T) {
 	s.wantViolation(OneResult, "with token 2", "ended with token 1")
 }
 
-func TestWork_TwoWorkersBelieveTheyHoldTask_IsFound(t *testing.T) {
+func TestWork_TwoWorkersHoldTask_IsFound(t *testing.T) {
 	s := newWorkScenario(t)
 	s.handed("w1", 0, 1)
 	s.handed("w2", 0, 2)
@@ -252,7 +252,7 @@ func TestWork_MoreAttemptsThanAllowed_AreFound(t *testing.T) {
 	s.wantViolation(TaskAttempts, "abandoned after 1")
 }
 
-func TestWork_JobsThatDoNotEnd_AreFound(t *testing.T) {
+func TestWork_UnfinishedJob_IsFound(t *testing.T) {
 	s := newWorkScenario(t)
 	s.readAs(&history.JobState{State: "OPEN", Count: 2})
 	s.wantViolation(JobNotLost, "never ends")

@@ -26,7 +26,7 @@ func recorded() []Entry {
 	return log.Entries()
 }
 
-func TestDecode_AfterEncode_ReturnsTheEntries(t *testing.T) {
+func TestDecode_AfterEncode_ReturnsEntries(t *testing.T) {
 	var text bytes.Buffer
 	if err := Encode(&text, recorded()); err != nil {
 		t.Fatal(err)

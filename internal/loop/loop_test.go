@@ -25,7 +25,7 @@ func callTaking(d time.Duration) loop.Call {
 	}
 }
 
-func TestRun_ClosedLoop_EachCallersCallsAreSequential(t *testing.T) {
+func TestRun_ClosedLoop_RunsCallsSequentiallyPerCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := loop.Window{Callers: 4, Length: time.Second}.Run(t.Context(), callTaking(100*time.Millisecond))
 		if r.Calls != 40 || r.Operations != 40 || r.PerSecond() != 40 || r.Errors != 0 || r.Missed != 0 || r.Latency.P50 != 100*time.Millisecond || r.Latency.Max != 100*time.Millisecond {
@@ -42,7 +42,7 @@ func TestRun_ClosedLoop_EachCallerMakesAtLeastOneCall(t *testing.T) {
 	})
 }
 
-func TestRun_OpenLoop_CallsAreDueAtTheRateRegardlessOfLatency(t *testing.T) {
+func TestRun_OpenLoop_SchedulesCallsAtFixedRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		var mu sync.Mutex // guards due
@@ -69,7 +69,7 @@ func TestRun_OpenLoop_CallsAreDueAtTheRateRegardlessOfLatency(t *testing.T) {
 }
 
 // If the server stalls for a second, the stall must show in the latency of every call that was due in that second.
-func TestRun_OpenLoop_StallShowsInAllCallsThatWereDue(t *testing.T) {
+func TestRun_OpenLoop_StallDelaysAllDueCalls(t *testing.T) {
 	stalling := func(begin time.Time) loop.Call {
 		return func(ctx context.Context, _ loop.Turn) (int, error) {
 			if at := time.Since(begin); at >= time.Second && at < 2*time.Second {
@@ -90,7 +90,7 @@ func TestRun_OpenLoop_StallShowsInAllCallsThatWereDue(t *testing.T) {
 	})
 }
 
-func TestRun_OpenLoop_MissedCalls_CountWithTheirWaitingTime(t *testing.T) {
+func TestRun_OpenLoop_IncludesWaitOfMissedCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := loop.Window{Callers: 2, Length: time.Second, Rate: 100}.Run(t.Context(), callTaking(250*time.Millisecond))
 		if r.Calls != 8 || r.Missed != 92 || r.Late == 0 {
@@ -102,7 +102,7 @@ func TestRun_OpenLoop_MissedCalls_CountWithTheirWaitingTime(t *testing.T) {
 	})
 }
 
-func TestRun_Errors_AreCountedAndTheCallerPauses(t *testing.T) {
+func TestRun_CallFails_CountsErrorAndPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		refused := errors.New("refused")
 		begin := time.Now()
@@ -136,7 +136,7 @@ func TestRun_FailFast_StopsAtFirstError(t *testing.T) {
 	})
 }
 
-func TestRun_Interrupted_ReturnsTheResultSoFar(t *testing.T) {
+func TestRun_Interrupted_ReturnsPartialResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, rate := range []float64{0, 10} {
 			ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
@@ -149,7 +149,7 @@ func TestRun_Interrupted_ReturnsTheResultSoFar(t *testing.T) {
 	})
 }
 
-func TestLatency_IsWithinAThousandth(t *testing.T) {
+func TestLatency_Percentiles_AccurateToOneThousandth(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -180,7 +180,7 @@ func TestLatency_IsWithinAThousandth(t *testing.T) {
 	}
 }
 
-func TestLatency_BeyondAnHour_KeepsMaximum(t *testing.T) {
+func TestLatency_OverOneHour_KeepsMaximum(t *testing.T) {
 	recorder := loop.NewRecorder()
 	recorder.Record(0, 3*time.Hour)
 	recorder.Record(1, -time.Second) // negative, e.g. measured with two different clocks

@@ -115,7 +115,7 @@ func (b *bench) clearAndCheck() (freed int) {
 	return freed
 }
 
-func TestKinds_All_RunAndReleaseEverything(t *testing.T) {
+func TestKinds_All_RunAndReleasePermits(t *testing.T) {
 	operations := map[string]int{"stream": 5, "batch": 4} // operations per call
 	for _, k := range workload.Kinds() {
 		for _, rate := range []float64{0, 40} {

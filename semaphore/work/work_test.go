@@ -75,7 +75,7 @@ func TestSettle_EveryEnd(t *testing.T) {
 	}
 }
 
-func TestMayAttempt_ZeroIsTheDefault(t *testing.T) {
+func TestMayAttempt_Zero_UsesDefault(t *testing.T) {
 	s := &work.Spec{}
 	if !s.MayAttempt(work.DefaultMaxAttempts-1) || s.MayAttempt(work.DefaultMaxAttempts) {
 		t.Error("MayAttempt() with MaxAttempts 0 does not allow exactly 3 attempts")
@@ -85,7 +85,7 @@ func TestMayAttempt_ZeroIsTheDefault(t *testing.T) {
 	}
 }
 
-func TestLate_OnlyForTheLatestHolderOfATaskThatHasNotEnded(t *testing.T) {
+func TestLate_AcceptsOnlyLatestHolderOfUnfinishedTask(t *testing.T) {
 	for state, want := range map[work.TaskState]bool{work.Waiting: true, work.Held: true, work.Done: false, work.Failed: false, work.Dropped: false} {
 		for _, job := range []work.JobState{work.Open, work.Cancelled} {
 			j := &work.Job{State: job}
@@ -100,7 +100,7 @@ func TestLate_OnlyForTheLatestHolderOfATaskThatHasNotEnded(t *testing.T) {
 	}
 }
 
-func TestCompare_SemaphoreThenPriorityThenSubmission(t *testing.T) {
+func TestCompare_OrdersBySemaphorePriorityAndSubmission(t *testing.T) {
 	job := func(sem string, priority int32, submitted uint64) *work.Job {
 		return &work.Job{Spec: &work.Spec{Semaphore: sem, Priority: priority}, Submitted: submitted}
 	}
@@ -113,7 +113,7 @@ func TestCompare_SemaphoreThenPriorityThenSubmission(t *testing.T) {
 	}
 }
 
-func TestJob_HandsOutAndOver_DependOnItsState(t *testing.T) {
+func TestJob_HandsOutAndOver_DependOnState(t *testing.T) {
 	for _, tc := range []struct {
 		state          work.JobState
 		waiting, held  uint32
@@ -129,7 +129,7 @@ func TestJob_HandsOutAndOver_DependOnItsState(t *testing.T) {
 	}
 }
 
-func TestLimits_AreExactToTheByte(t *testing.T) {
+func TestLimits_ByteBoundaries_AreExact(t *testing.T) {
 	l := work.Limits{TaskBytes: 10, JobBytes: 15, SemaphoreBytes: 5000, ClusterBytes: 6000}
 	spec := func(maxResult uint32) *work.Spec { return &work.Spec{ID: "j", Semaphore: "s", MaxResult: maxResult} }
 	payloads := func(sizes ...int) (all [][]byte) {

@@ -214,7 +214,7 @@ func TestCheck_InvalidFlags_AreRejected(t *testing.T) {
 	if err := valid().check("1,3", "1,16"); err != nil {
 		t.Error(err)
 	}
-	for name, spoil := range map[string]func(*bench){
+	for name, mutate := range map[string]func(*bench){
 		"an unknown part":   func(b *bench) { b.parts = []string{"works"} },
 		"an unknown system": func(b *bench) { b.systems = []string{"consul"} },
 		"a duplicate store": func(b *bench) { b.stores = []string{bolt, bolt} },
@@ -223,7 +223,7 @@ func TestCheck_InvalidFlags_AreRejected(t *testing.T) {
 		"no runs":           func(b *bench) { b.runs = 0 },
 	} {
 		b := valid()
-		if spoil(b); b.check("1", "1") == nil {
+		if mutate(b); b.check("1", "1") == nil {
 			t.Errorf("check() accepted %s", name)
 		}
 	}

@@ -38,14 +38,14 @@ func TestDemo_Short_PrintsTableWithoutOverlaps(t *testing.T) {
 	}
 }
 
-func TestHost_SuspendedBeyondItsDeadline_StopsBelieving(t *testing.T) {
+func TestHost_SuspendedPastDeadline_StopsRelyingOnPermit(t *testing.T) {
 	if found := suspendHolder(t, false); len(found) != 0 {
 		t.Errorf("got overlaps %v, want none", found)
 	}
 }
 
 // The tally must detect a host that relies on its permit after the deadline.
-func TestHost_BelievesBeyondItsDeadline_IsDetected(t *testing.T) {
+func TestHost_ReliesOnPermitPastDeadline_IsDetected(t *testing.T) {
 	found := suspendHolder(t, true)
 	if len(found) == 0 {
 		t.Fatal("the tally did not detect a host that still relied on its permit after another host was granted it")

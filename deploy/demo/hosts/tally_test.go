@@ -11,7 +11,7 @@ import (
 
 var sizes = map[string]uint32{"job": 1, "pool/a": 4}
 
-func TestCount_HonestHosts_HaveNoOverlap(t *testing.T) {
+func TestCount_CorrectHosts_HaveNoOverlap(t *testing.T) {
 	got := count([]*stage.Life{
 		{Name: "a", Records: []stage.Record{
 			{Event: stage.Granted, Semaphore: "job", At: 10, Token: 1, Weight: 1, RequestedAt: 9},
@@ -36,7 +36,7 @@ func TestCount_HonestHosts_HaveNoOverlap(t *testing.T) {
 	}
 }
 
-func TestCount_BeliefBeyondItsDeadline_IsDetected(t *testing.T) {
+func TestCount_BeliefPastDeadline_IsDetected(t *testing.T) {
 	got := count([]*stage.Life{
 		{Name: "a", Records: []stage.Record{
 			{Event: stage.Granted, Semaphore: "job", At: 10, Token: 1, Weight: 1},
@@ -49,7 +49,7 @@ func TestCount_BeliefBeyondItsDeadline_IsDetected(t *testing.T) {
 	}
 }
 
-func TestCount_KilledHost_StopsBelieving(t *testing.T) {
+func TestCount_KilledHost_EndsBelief(t *testing.T) {
 	dead := &stage.Life{Name: "a", Killed: 20, Records: []stage.Record{{Event: stage.Granted, Semaphore: "job", At: 10, Token: 1, Weight: 1}}}
 	next := &stage.Life{Name: "b", Records: []stage.Record{
 		{Event: stage.Granted, Semaphore: "job", At: 25, Token: 2, Weight: 1},
@@ -65,7 +65,7 @@ func TestCount_KilledHost_StopsBelieving(t *testing.T) {
 	}
 }
 
-func TestCount_FiringThatRanTwice_IsDetected(t *testing.T) {
+func TestCount_FiringRanTwice_IsDetected(t *testing.T) {
 	run := func(host string, token uint64, at time.Duration, ran bool) *stage.Life {
 		l := &stage.Life{Name: host, Records: []stage.Record{
 			{Event: stage.Granted, Semaphore: "job", At: at, Token: token, Weight: 1, Due: monday},

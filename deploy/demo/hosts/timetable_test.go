@@ -66,7 +66,7 @@ func TestFirings_Interval_IsDueOncePerInterval(t *testing.T) {
 	}
 }
 
-func TestFirings_BadSchedule_IsAnError(t *testing.T) {
+func TestFirings_InvalidSchedule_Fails(t *testing.T) {
 	for _, job := range []samples.Job{{Name: "a", Cron: "every day"}, {Name: "a", Interval: "0s"}, {Name: "a"}} {
 		if _, err := (fastSchedule{Start: monday, Hour: time.Second}).firings([]samples.Job{job}, time.Second); err == nil {
 			t.Errorf("firings() of %+v succeeded, want an error", job)

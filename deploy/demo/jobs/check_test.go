@@ -28,28 +28,28 @@ func due(job string, s int) firing { return firing{job, epoch.Add(time.Duration(
 
 // runs records a run that finishes.
 func (l *life) runs(f firing, token uint64, from, until float64) {
-	l.begins(f, token, from)
+	l.addStart(f, token, from)
 	l.write(f, token, until, returned, stage.Record{})
 	l.write(f, token, until, stage.Ended, stage.Record{Until: at(until)})
 	l.write(f, token, until, finished, stage.Record{})
 }
 
-func (l *life) begins(f firing, token uint64, from float64) {
+func (l *life) addStart(f firing, token uint64, from float64) {
 	l.write(f, token, from, stage.Granted, stage.Record{Due: f.due})
 	l.write(f, token, from, stage.Began, stage.Record{})
 }
 
-// loses records a run that loses its permit at second lost and returns at second stops.
-func (l *life) loses(f firing, token uint64, from, lost, stops float64) {
-	l.begins(f, token, from)
+// addLostRun records a run that loses its permit at second lost and returns at second stops.
+func (l *life) addLostRun(f firing, token uint64, from, lost, stops float64) {
+	l.addStart(f, token, from)
 	l.write(f, token, lost, stage.Ended, stage.Record{Until: at(lost), Lost: true})
 	l.write(f, token, stops, returned, stage.Record{Text: "the permit is lost"})
 	l.write(f, token, stops, finished, stage.Record{Lost: true, Text: "expired"})
 }
 
-// fails records a run that returns an error. stopped reports whether the run had to stop.
-func (l *life) fails(f firing, token uint64, from, until float64, stopped bool) {
-	l.begins(f, token, from)
+// addFailedRun records a run that returns an error. stopped reports whether the run had to stop.
+func (l *life) addFailedRun(f firing, token uint64, from, until float64, stopped bool) {
+	l.addStart(f, token, from)
 	l.write(f, token, until, returned, stage.Record{Text: "the store is full"})
 	l.write(f, token, until, stage.Ended, stage.Record{Until: at(until)})
 	l.write(f, token, until, finished, stage.Record{Lost: stopped})
@@ -102,7 +102,7 @@ func wantViolation(t *testing.T, violations []string, text string) {
 	}
 }
 
-func TestTwice_OnlyAFreeFiringThatWasCutShort_MayRunAgain(t *testing.T) {
+func TestTwice_OnlyInterruptedFreeFiring_MayRunAgain(t *testing.T) {
 	for _, test := range []struct {
 		name       string
 		setup      func(*script)
@@ -112,13 +112,13 @@ func TestTwice_OnlyAFreeFiringThatWasCutShort_MayRunAgain(t *testing.T) {
 		{"RanOnce", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6); s.b.runs(due("free", 10), 2, 10, 11) }, 0, ""},
 		{"RerunAfterDone", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6); s.b.runs(due("free", 5), 2, 7, 8) }, 0, "run twice"},
 		{"FreeRerunAfterKill", func(s *script) {
-			s.a.begins(due("free", 5), 1, 5)
+			s.a.addStart(due("free", 5), 1, 5)
 			s.a.Killed = at(6)
 			s.b.runs(due("free", 5), 2, 9, 10)
 		}, 1, ""},
-		{"FreeRerunAfterLoss", func(s *script) { s.a.loses(due("free", 5), 1, 5, 6, 6); s.b.runs(due("free", 5), 2, 9, 10) }, 1, ""},
+		{"FreeRerunAfterLoss", func(s *script) { s.a.addLostRun(due("free", 5), 1, 5, 6, 6); s.b.runs(due("free", 5), 2, 9, 10) }, 1, ""},
 		{"SpentRerunAfterKill", func(s *script) {
-			s.a.begins(due("spent", 5), 1, 5)
+			s.a.addStart(due("spent", 5), 1, 5)
 			s.a.Killed = at(6)
 			s.b.runs(due("spent", 5), 2, 9, 10)
 		}, 0, "was spent"},
@@ -159,7 +159,7 @@ func TestOverlaps_FallingToken_IsViolation(t *testing.T) {
 
 func TestSuccessions_JobContinues_IsViolationUnlessSuspended(t *testing.T) {
 	s := newScript()
-	s.a.loses(due("free", 5), 1, 5, 8, 8)
+	s.a.addLostRun(due("free", 5), 1, 5, 8, 8)
 	s.b.runs(due("free", 10), 2, 9, 10)
 	lost, suspended, violations := s.evidence().successions()
 	wantViolation(t, violations, "")
@@ -168,7 +168,7 @@ func TestSuccessions_JobContinues_IsViolationUnlessSuspended(t *testing.T) {
 	}
 
 	s = newScript()
-	s.a.loses(due("free", 5), 1, 5, 8, 12)
+	s.a.addLostRun(due("free", 5), 1, 5, 8, 12)
 	s.b.runs(due("free", 10), 2, 9, 10)
 	_, _, violations = s.evidence().successions()
 	wantViolation(t, violations, "continued after")
@@ -181,7 +181,7 @@ func TestSuccessions_JobContinues_IsViolationUnlessSuspended(t *testing.T) {
 	}
 }
 
-func TestStale_StoreMustRefuseOnlyOlderTokens(t *testing.T) {
+func TestStale_StoreRefusesOnlyOlderTokens(t *testing.T) {
 	written := func(token uint64, accepted bool) write { return write{job: "free", token: token, accepted: accepted} }
 	for _, test := range []struct {
 		name       string
@@ -206,7 +206,7 @@ func TestStale_StoreMustRefuseOnlyOlderTokens(t *testing.T) {
 	}
 }
 
-func TestUnclaimed_EachFiringNeedsAReason(t *testing.T) {
+func TestUnclaimed_NoReason_IsViolation(t *testing.T) {
 	for _, test := range []struct {
 		name       string
 		setup      func(*script)
@@ -247,7 +247,7 @@ func TestAudit_ServersAndApplications_MustAgree(t *testing.T) {
 		violations string
 	}{
 		{"Done", func(s *script) { s.a.runs(f, 1, 5, 6); s.recordClaim(f, 1, "a", done) }, 0, ""},
-		{"Spent", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.recordClaim(f, 1, "a", spent) }, 0, ""},
+		{"Spent", func(s *script) { s.a.addStart(f, 1, 5); s.a.Killed = at(6); s.recordClaim(f, 1, "a", spent) }, 0, ""},
 		{"KilledBeforeRecording", func(s *script) { s.a.Killed = at(6); s.recordClaim(f, 1, "a", spent) }, 1, ""},
 		{"SuspendedBeforeRecording", func(s *script) { s.a.suspended = span{at(4), at(8)}; s.recordClaim(f, 1, "a", spent) }, 1, ""},
 		{"SuspendedAndDone", func(s *script) { s.a.suspended = span{at(4), at(8)}; s.recordClaim(f, 1, "a", done) }, 0, "no record of that"},
@@ -255,12 +255,12 @@ func TestAudit_ServersAndApplications_MustAgree(t *testing.T) {
 		{"MissingOnServers", func(s *script) { s.a.runs(f, 1, 5, 6) }, 0, "servers have no record of it"},
 		{"OtherToken", func(s *script) { s.a.runs(f, 2, 5, 6); s.recordClaim(f, 1, "b", done) }, 0, "recorded token 1"},
 		{"DoneRecordedAsSpent", func(s *script) { s.a.runs(f, 1, 5, 6); s.recordClaim(f, 1, "a", spent) }, 0, "recorded a loss"},
-		{"Failed", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.recordClaim(f, 1, "a", failed) }, 0, ""},
-		{"FailedRecordedAsDone", func(s *script) { s.a.fails(f, 1, 5, 6, false); s.recordClaim(f, 1, "a", done) }, 0, "recorded it as done"},
+		{"Failed", func(s *script) { s.a.addFailedRun(f, 1, 5, 6, false); s.recordClaim(f, 1, "a", failed) }, 0, ""},
+		{"FailedRecordedAsDone", func(s *script) { s.a.addFailedRun(f, 1, 5, 6, false); s.recordClaim(f, 1, "a", done) }, 0, "recorded it as done"},
 		{"DoneRecordedAsFailed", func(s *script) { s.a.runs(f, 1, 5, 6); s.recordClaim(f, 1, "a", failed) }, 0, "recorded a failure"},
-		{"CutShort", func(s *script) { s.a.fails(f, 1, 5, 6, true); s.recordClaim(f, 1, "a", cutShort) }, 0, ""},
+		{"CutShort", func(s *script) { s.a.addFailedRun(f, 1, 5, 6, true); s.recordClaim(f, 1, "a", cutShort) }, 0, ""},
 		{"DoneRecordedAsCutShort", func(s *script) { s.a.runs(f, 1, 5, 6); s.recordClaim(f, 1, "a", cutShort) }, 0, "cut short"},
-		{"KilledRecordedAsDone", func(s *script) { s.a.begins(f, 1, 5); s.a.Killed = at(6); s.recordClaim(f, 1, "a", done) }, 0, "recorded it as done"},
+		{"KilledRecordedAsDone", func(s *script) { s.a.addStart(f, 1, 5); s.a.Killed = at(6); s.recordClaim(f, 1, "a", done) }, 0, "recorded it as done"},
 		{"StillClaimed", func(s *script) {
 			s.a.runs(f, 1, 5, 6)
 			s.recordClaim(f, 1, "a", gatekeeperv1.FiringState_FIRING_STATE_CLAIMED)
@@ -298,14 +298,14 @@ func wantWrites(t *testing.T, r *stage.Report, want string) {
 func TestReport_FaultsWithoutEffect_AreViolations(t *testing.T) {
 	setup := func() (*script, *faults) {
 		s := newScript()
-		s.a.begins(due("spent", 5), 1, 5)
-		s.a.begins(due("free", 5), 2, 5)
+		s.a.addStart(due("spent", 5), 1, 5)
+		s.a.addStart(due("free", 5), 2, 5)
 		s.a.Killed = at(6)
 		s.recordClaim(due("spent", 5), 1, "a", spent)
 		s.b.runs(due("free", 5), 3, 9, 9.5)
 		s.recordClaim(due("free", 5), 3, "b", done)
 		s.b.suspended = span{at(11), at(15)}
-		s.b.loses(due("free", 10), 4, 10, 14, 15)
+		s.b.addLostRun(due("free", 10), 4, 10, 14, 15)
 		c := &life{}
 		c.runs(due("free", 10), 5, 14.5, 15)
 		s.recordClaim(due("free", 10), 5, "c", done)
@@ -357,10 +357,10 @@ func TestReport_FaultsWithoutEffect_AreViolations(t *testing.T) {
 	wantViolation(t, reportOf(e, f).Violations, "checked between the writes")
 }
 
-func TestReportSuspended_LateWriteBeforeTheNextHolderWrites_IsCorrectAndShown(t *testing.T) {
+func TestReportSuspended_LateWriteBeforeNextHolder_IsReportedAsAccepted(t *testing.T) {
 	s := newScript()
 	s.a.suspended = span{at(6), at(11)}
-	s.a.loses(due("free", 5), 1, 5, 8, 12)
+	s.a.addLostRun(due("free", 5), 1, 5, 8, 12)
 	s.b.runs(due("free", 10), 2, 10.9, 13)
 	s.writes = []write{{job: "free", token: 1, step: 3, at: at(11.1), accepted: true}, {job: "free", token: 2, at: at(11.2), accepted: true}}
 	e := s.evidence()
@@ -374,7 +374,7 @@ func TestReportSuspended_LateWriteBeforeTheNextHolderWrites_IsCorrectAndShown(t 
 func TestAudit_JobOrderedToStop_IsCutShort(t *testing.T) {
 	s := newScript()
 	f := due("spent", 5)
-	s.a.begins(f, 1, 5)
+	s.a.addStart(f, 1, 5)
 	s.a.write(f, 1, 7, returned, stage.Record{Text: "no refresh got through"})
 	s.a.write(f, 1, 7, stage.Ended, stage.Record{Until: at(7)})
 	s.a.write(f, 1, 7.1, finished, stage.Record{Lost: true})

@@ -9,7 +9,7 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-func TestSampleJobs_FiftyRealJobs_AreDueEveryFewSecondsAndRunBriefly(t *testing.T) {
+func TestSampleJobs_FiftyJobs_HaveShortPeriodsAndRuns(t *testing.T) {
 	jobs, originals, err := sampleJobs(50)
 	if err != nil {
 		t.Fatal(err)
@@ -31,7 +31,7 @@ func TestSampleJobs_FiftyRealJobs_AreDueEveryFewSecondsAndRunBriefly(t *testing.
 	}
 }
 
-func TestSampleJobs_BadCount_IsAnError(t *testing.T) {
+func TestSampleJobs_InvalidCount_Fails(t *testing.T) {
 	for _, n := range []int{0, 100000} {
 		if _, _, err := sampleJobs(n); err == nil || !strings.Contains(err.Error(), group) {
 			t.Errorf("sampleJobs(%d) = %v, want an error that names the group", n, err)
@@ -40,7 +40,7 @@ func TestSampleJobs_BadCount_IsAnError(t *testing.T) {
 }
 
 // The due times that the report expects match the cron schedule.
-func TestDue_CronLine_MatchesItsSchedule(t *testing.T) {
+func TestDue_CronJob_MatchesSchedule(t *testing.T) {
 	jobs, _, err := sampleJobs(50)
 	if err != nil {
 		t.Fatal(err)

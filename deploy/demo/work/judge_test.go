@@ -79,7 +79,7 @@ func TestJudge_Violation_IsReported(t *testing.T) {
 
 // Other workers must take over only the tasks that a worker held when it was killed. A task that the worker lost but
 // finished on a later attempt is not taken over.
-func TestTakeovers_WorkerKilled_OthersGetItsUnfinishedTasks(t *testing.T) {
+func TestTakeovers_WorkerKilled_UnfinishedTasksMustBeTakenOver(t *testing.T) {
 	whole := []stage.Event{worked, stage.Ended, recorded}
 	lost := attempt(1, 1, 2, "", stage.Ended)
 	lost[1].Lost = true
@@ -110,7 +110,7 @@ func TestOddjobJudge_Violation_IsReported(t *testing.T) {
 			{Event: stage.Ended, Token: token, Until: from + 15*time.Second},
 		}
 	}
-	lose := func(round int) stage.Record {
+	idleRecord := func(round int) stage.Record {
 		return stage.Record{Event: lost, Due: due.Add(time.Duration(round) * 10 * time.Second)}
 	}
 	for name, c := range map[string]struct {
@@ -118,13 +118,13 @@ func TestOddjobJudge_Violation_IsReported(t *testing.T) {
 		state      gatekeeperv1.FiringState // state of the second round
 		violations string
 	}{
-		"shared":       {run(0, 1), run(1, 2), []stage.Record{lose(0), lose(1)}, done, ""},
-		"none idle":    {run(0, 1), run(1, 2), []stage.Record{lose(0)}, done, "round 2 left idle"},
-		"twice":        {run(0, 1), run(1, 2), append(run(1, 3), lose(0), lose(1)), done, `round 2 was done by "b, c"`},
-		"no idle time": {run(0, 1), run(1, 2), append(run(1, 3), lose(0), lose(1)), done, "no worker was idle"},
-		"overlap":      {run(0, 1), run(1, 2), append(run(1, 3), lose(0), lose(1)), done, "overlap: the firing of"},
-		"not recorded": {run(0, 1), run(1, 2), []stage.Record{lose(0), lose(1)}, gatekeeperv1.FiringState_FIRING_STATE_OPEN, "is recorded as open"},
-		"not run":      {run(0, 1), nil, []stage.Record{lose(0), lose(1)}, done, `round 2 was done by ""`},
+		"shared":       {run(0, 1), run(1, 2), []stage.Record{idleRecord(0), idleRecord(1)}, done, ""},
+		"none idle":    {run(0, 1), run(1, 2), []stage.Record{idleRecord(0)}, done, "round 2 left idle"},
+		"twice":        {run(0, 1), run(1, 2), append(run(1, 3), idleRecord(0), idleRecord(1)), done, `round 2 was done by "b, c"`},
+		"no idle time": {run(0, 1), run(1, 2), append(run(1, 3), idleRecord(0), idleRecord(1)), done, "no worker was idle"},
+		"overlap":      {run(0, 1), run(1, 2), append(run(1, 3), idleRecord(0), idleRecord(1)), done, "overlap: the firing of"},
+		"not recorded": {run(0, 1), run(1, 2), []stage.Record{idleRecord(0), idleRecord(1)}, gatekeeperv1.FiringState_FIRING_STATE_OPEN, "is recorded as open"},
+		"not run":      {run(0, 1), nil, []stage.Record{idleRecord(0), idleRecord(1)}, done, `round 2 was done by ""`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := Oddjob{dueTimes: []time.Time{due, due.Add(10 * time.Second)}, claims: map[time.Time]*gatekeeperv1.FiringClaim{

@@ -44,7 +44,7 @@ func (o *oddjob) run(ctx context.Context, account stage.Account) error {
 	defer c.Close()
 	o.account, o.sem = account, c.Semaphore(o.Semaphore)
 	o.watched, o.opened = map[time.Time]bool{}, make(chan time.Time, 100)
-	runner := client.NewRunner(o.sem, o.work, client.WithHooks(client.Hooks{Denied: o.lose}))
+	runner := client.NewRunner(o.sem, o.work, client.WithHooks(client.Hooks{Denied: o.idleRecord}))
 	runCtx := context.WithoutCancel(ctx) // finish the current run
 	grab := func(due time.Time) {
 		o.due = due
@@ -88,8 +88,8 @@ func (o *oddjob) work(ctx context.Context) error {
 	}
 }
 
-// lose waits for the end of a claim that another Oddjob has won. It corresponds to the article's onLoosing.
-func (o *oddjob) lose(ctx context.Context, d *client.DeniedError) {
+// idleRecord waits for the end of a claim that another Oddjob has won. It corresponds to the article's onLoosing.
+func (o *oddjob) idleRecord(ctx context.Context, d *client.DeniedError) {
 	due := o.due
 	o.account.Write(stage.Record{Event: lost, Due: due, Text: string(d.Reason)})
 	if d.Reason != client.ReasonFiringClaimed || o.watched[due] {

@@ -45,7 +45,7 @@ func TestJGroups_WorkerKilledDuringLongTask_TaskIsTakenOver(t *testing.T) {
 	play(t, &s, &s.Stage, []string{"taken over", "spread", "results", "executions"}, "-duration", "2s", "-long", "3s")
 }
 
-func TestOddjob_ThreeWorkers_OneIsIdleInEachRound(t *testing.T) {
+func TestOddjob_ThreeWorkers_OneIdlePerRound(t *testing.T) {
 	var s Oddjob
 	play(t, &s, &s.Stage, []string{"rounds", "always idle"}, "-duration", "2s", "-every", "3s", "-rounds", "3")
 }

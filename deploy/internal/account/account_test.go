@@ -11,7 +11,7 @@ type line struct {
 	Token uint64 `json:"token,omitempty"`
 }
 
-func TestRead_AccountOfADeadProcess_IsReadUpToItsDeath(t *testing.T) {
+func TestRead_TruncatedLastLine_ReturnsEarlierRecords(t *testing.T) {
 	var text bytes.Buffer
 	a := New(&text)
 	a.Write(line{Event: "granted", Token: 7})
@@ -23,7 +23,7 @@ func TestRead_AccountOfADeadProcess_IsReadUpToItsDeath(t *testing.T) {
 	}
 }
 
-func TestRead_NoAccount_IsAnError(t *testing.T) {
+func TestRead_OtherOutput_Fails(t *testing.T) {
 	if err := Read(strings.NewReader("panic: out of luck\n"), func(line) {}); err == nil {
 		t.Error("Read() = nil, want an error")
 	}

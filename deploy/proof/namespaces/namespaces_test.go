@@ -303,7 +303,7 @@ func (c conn) expectSilence(t *testing.T) {
 	}
 }
 
-func TestLeftovers_OfDeadProcesses_AreFound(t *testing.T) {
+func TestLeftovers_ExitedProcesses_AreFound(t *testing.T) {
 	list := `2: eth0: <BROADCAST> mtu 1500
 7: gkp00000a3fb: <BROADCAST> mtu 1500
 8: gkp00000a3fp1@if2: <BROADCAST> mtu 1500

@@ -69,7 +69,7 @@ func wantEmpty(t *testing.T, c *Control) {
 	}
 }
 
-func TestWork_AboveLimit_IsRefusedUntilACallEnds(t *testing.T) {
+func TestWork_AboveLimit_IsRefusedUntilCallEnds(t *testing.T) {
 	c := New(smallLimits())
 	var calls []*Call
 	for i := range 8 {
@@ -207,7 +207,7 @@ func TestWaiting_QueuedCalls_AreNotInProgress(t *testing.T) {
 	}
 }
 
-func TestWaiting_AboveLimit_TakesTurnsInOrderOfArrival(t *testing.T) {
+func TestWaiting_AboveLimit_TakesTurnsInArrivalOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New(smallLimits())
 		var working []*Call

@@ -90,7 +90,7 @@ func wantOverloaded(t *testing.T, err error, scope string) {
 	}
 }
 
-func TestOverload_RefusesWithRetryHint_ServesVitalCalls_ThenRecovers(t *testing.T) {
+func TestOverload_RefusesWithRetryDelayAndServesVitalCalls(t *testing.T) {
 	g := open(t, withWorkLimit(16))
 	end := occupy(t, g, 16, 4)
 

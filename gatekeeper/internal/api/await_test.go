@@ -54,7 +54,7 @@ func TestAwaitFiring_OlderClaim_KeepsWaiting(t *testing.T) {
 	wantState(t, stream, gatekeeperv1.FiringState_FIRING_STATE_FAILED, token)
 }
 
-func TestAwaitFiring_ReportsEachStateUntilTheEnd(t *testing.T) {
+func TestAwaitFiring_ReportsStatesUntilDone(t *testing.T) {
 	g := openHandover(t)
 	f := semaphore.Firing{Name: "f"}
 	token := g.claim(t, f, false)

@@ -294,7 +294,7 @@ func badClusterCalls() []badCall {
 }
 
 // Every error names the field, the value and the rule. The fake keeper panics if an invalid call reaches it.
-func TestBadInput_EveryField_IsNamedAndNothingChanges(t *testing.T) {
+func TestBadInput_EveryField_IsNamedInError(t *testing.T) {
 	g := open(t)
 	g.create("there")
 	before := g.keeper.machine.State().Revision()

@@ -26,8 +26,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// tryRequest returns a TryAcquireRequest of weight 1.
-func tryRequest(sem, acquirer string) *gatekeeperv1.TryAcquireRequest {
+// newTryAcquireRequest returns a TryAcquireRequest of weight 1.
+func newTryAcquireRequest(sem, acquirer string) *gatekeeperv1.TryAcquireRequest {
 	return &gatekeeperv1.TryAcquireRequest{Semaphore: sem, Identity: &gatekeeperv1.Identity{Acquirer: acquirer}, Weight: 1}
 }
 
@@ -71,14 +71,14 @@ func answerBySemaphore(g *gate) {
 	}
 }
 
-func TestBatch_EachRequest_IsAnsweredLikeASingleCall_OrLeftOpen(t *testing.T) {
+func TestBatch_Requests_MatchSingleCallsOrStayOpen(t *testing.T) {
 	leader, follower := pair(t)
 	answerBySemaphore(leader)
 	for where, g := range map[string]*gate{"the leader": leader, "a follower": follower} {
-		tooLong := tryRequest("held", "h")
+		tooLong := newTryAcquireRequest("held", "h")
 		tooLong.RequestId = long(129)
 		requests := []*gatekeeperv1.TryAcquireRequest{
-			tryRequest("held", "h"), tryRequest("granted", "h"), tryRequest("changed", "h"), tryRequest("a*", "h"), tryRequest("deposed", "h"), {Semaphore: "held"}, tooLong, tryRequest("held", "i"),
+			newTryAcquireRequest("held", "h"), newTryAcquireRequest("granted", "h"), newTryAcquireRequest("changed", "h"), newTryAcquireRequest("a*", "h"), newTryAcquireRequest("deposed", "h"), {Semaphore: "held"}, tooLong, newTryAcquireRequest("held", "i"),
 		}
 		results, err := g.batch(t, requests...)
 		if err != nil {
@@ -124,7 +124,7 @@ func TestBatch_LargestBatch_IsAdmitted(t *testing.T) {
 	answerBySemaphore(g)
 	requests := make([]*gatekeeperv1.TryAcquireRequest, maxBatch)
 	for i := range requests {
-		requests[i] = tryRequest("held", fmt.Sprint(i))
+		requests[i] = newTryAcquireRequest("held", fmt.Sprint(i))
 	}
 	results, err := g.batch(t, requests...)
 	if err != nil {
@@ -138,7 +138,7 @@ func TestBatch_LargestBatch_IsAdmitted(t *testing.T) {
 }
 
 // A batch of denials could exceed the default message limit of gRPC clients.
-func TestBatch_LargeAnswers_LeaveTheRestOpen(t *testing.T) {
+func TestBatch_LargeAnswers_LeaveRemainingRequestsOpen(t *testing.T) {
 	metrics := new(countingMetrics)
 	g := open(t, func(c *Config) { c.Metrics = metrics })
 	g.keeper.denies = func(*keeper.AcquireCall) (keeper.Answer, bool, error) {
@@ -146,7 +146,7 @@ func TestBatch_LargeAnswers_LeaveTheRestOpen(t *testing.T) {
 	}
 	requests := make([]*gatekeeperv1.TryAcquireRequest, 200)
 	for i := range requests {
-		requests[i] = tryRequest("held", fmt.Sprint(i))
+		requests[i] = newTryAcquireRequest("held", fmt.Sprint(i))
 	}
 	results, err := g.batch(t, requests...)
 	if err != nil {
@@ -184,13 +184,13 @@ func TestBatches_ManyOnOneConnection_AreRefused(t *testing.T) {
 	for i := range 4 {
 		go func() {
 			_, err := g.permits.BatchTryAcquire(ctx(t), &gatekeeperv1.BatchTryAcquireRequest{
-				Requests: []*gatekeeperv1.TryAcquireRequest{tryRequest("held", fmt.Sprint(i))},
+				Requests: []*gatekeeperv1.TryAcquireRequest{newTryAcquireRequest("held", fmt.Sprint(i))},
 			})
 			answers <- err
 		}()
 		receiveFrom(t, started)
 	}
-	_, err := g.batch(t, tryRequest("held", "another"))
+	_, err := g.batch(t, newTryAcquireRequest("held", "another"))
 	wantOverloaded(t, err, "connection")
 	if !strings.Contains(err.Error(), "4 batch calls in progress") {
 		t.Errorf("got %v, want the limit of 4 batch calls", err)
@@ -201,7 +201,7 @@ func TestBatches_ManyOnOneConnection_AreRefused(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := g.batch(t, tryRequest("held", "another")); err != nil {
+	if _, err := g.batch(t, newTryAcquireRequest("held", "another")); err != nil {
 		t.Errorf("batch after the other batches finished: %v", err)
 	}
 }
@@ -212,7 +212,7 @@ func TestBatch_Requests_AreAdmittedLikeSingleCalls(t *testing.T) {
 	for where, g := range map[string]*gate{"the leader": leader, "a follower": follower} {
 		requests := make([]*gatekeeperv1.TryAcquireRequest, 8)
 		for i := range requests {
-			requests[i] = tryRequest("held", fmt.Sprint(i))
+			requests[i] = newTryAcquireRequest("held", fmt.Sprint(i))
 		}
 		results, err := g.batch(t, requests...)
 		if err != nil {
@@ -238,7 +238,7 @@ func TestBatch_Requests_AreCountedLikeSingleCalls(t *testing.T) {
 	metrics := new(countingMetrics)
 	leader, follower := pair(t, func(c *Config) { c.Metrics = metrics })
 	answerBySemaphore(leader)
-	if _, err := follower.batch(t, tryRequest("held", "h"), tryRequest("a*", "h"), tryRequest("granted", "h")); err != nil {
+	if _, err := follower.batch(t, newTryAcquireRequest("held", "h"), newTryAcquireRequest("a*", "h"), newTryAcquireRequest("granted", "h")); err != nil {
 		t.Fatal(err)
 	}
 	for s, count := range map[string]int{
@@ -254,7 +254,7 @@ func TestBatch_Requests_AreCountedLikeSingleCalls(t *testing.T) {
 }
 
 // A batch is read-only, so it never fails with an unknown outcome.
-func TestBatch_HopBreaks_OutcomeIsKnown(t *testing.T) {
+func TestBatch_ForwardingInterrupted_OutcomeIsKnown(t *testing.T) {
 	leader, follower := pair(t)
 	started, release := make(chan struct{}, 1), make(chan struct{})
 	defer close(release)
@@ -265,7 +265,7 @@ func TestBatch_HopBreaks_OutcomeIsKnown(t *testing.T) {
 	}
 	errs := make(chan error, 1)
 	go func() {
-		_, err := follower.permits.BatchTryAcquire(ctx(t), &gatekeeperv1.BatchTryAcquireRequest{Requests: []*gatekeeperv1.TryAcquireRequest{tryRequest("held", "h")}})
+		_, err := follower.permits.BatchTryAcquire(ctx(t), &gatekeeperv1.BatchTryAcquireRequest{Requests: []*gatekeeperv1.TryAcquireRequest{newTryAcquireRequest("held", "h")}})
 		errs <- err
 	}()
 	receiveFrom(t, started)
@@ -275,10 +275,10 @@ func TestBatch_HopBreaks_OutcomeIsKnown(t *testing.T) {
 	}
 }
 
-func TestBatch_Panic_EndsTheBatchAndLeavesNothingOpen(t *testing.T) {
+func TestBatch_Panic_FailsBatchAndLeavesNoOpenCalls(t *testing.T) {
 	g := open(t)
 	answerBySemaphore(g)
-	_, err := g.batch(t, tryRequest("held", "h"), tryRequest("panic", "h"))
+	_, err := g.batch(t, newTryAcquireRequest("held", "h"), newTryAcquireRequest("panic", "h"))
 	want(t, err, codes.Internal, "INTERNAL")
 	eventually(t, "no calls are open", func() bool { return g.api.cfg.Admission.OpenCalls() == 0 })
 }
@@ -286,7 +286,7 @@ func TestBatch_Panic_EndsTheBatchAndLeavesNothingOpen(t *testing.T) {
 // FuzzBatch checks that every valid batch gets one result per request, and that no calls are left open.
 func FuzzBatch(f *testing.F) {
 	for _, seed := range []*gatekeeperv1.BatchTryAcquireRequest{
-		{}, {Requests: []*gatekeeperv1.TryAcquireRequest{tryRequest("held", "h"), tryRequest("granted", "h"), tryRequest("a*", ""), nil}},
+		{}, {Requests: []*gatekeeperv1.TryAcquireRequest{newTryAcquireRequest("held", "h"), newTryAcquireRequest("granted", "h"), newTryAcquireRequest("a*", ""), nil}},
 	} {
 		b, err := proto.Marshal(seed)
 		if err != nil {

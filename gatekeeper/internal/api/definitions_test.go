@@ -192,7 +192,7 @@ func TestExplain_Steps_AreReturned(t *testing.T) {
 	}
 }
 
-func TestRecord_DefinitionAdmitsNoKnownCaller_WarnsUntilItDoes(t *testing.T) {
+func TestGetDefinition_AdmitsNoKnownCaller_Warns(t *testing.T) {
 	t.Parallel()
 	g := open(t)
 	g.keeper.do(fsm.RaiseFeatureLevel{Level: fsm.SupportedLevel})

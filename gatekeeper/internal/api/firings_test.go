@@ -192,7 +192,7 @@ func TestForgetFirings_Held_IsRefused(t *testing.T) {
 	}
 }
 
-func TestForgetFirings_ChangedSinceTheDryRun_IsRefused(t *testing.T) {
+func TestForgetFirings_ChangedSinceDryRun_IsRefused(t *testing.T) {
 	g, op, nextYear := openPoisoned(t)
 	m := &gatekeeperv1.ForgetFiringsRequest{Semaphore: "s", Ahead: true, DryRun: true}
 	r := must(op.ForgetFirings(ctx(t), m))(t)
@@ -249,7 +249,7 @@ func TestForgetFirings_TooMany_ReportsWhereToStart(t *testing.T) {
 }
 
 // Firings with the same due time cannot be split by time, so they must be selected by name.
-func TestForgetFirings_TooManyAtSameTime_AsksForNames(t *testing.T) {
+func TestForgetFirings_TooManyAtSameTime_RequiresNames(t *testing.T) {
 	g, op, nextYear := openPoisoned(t)
 	due := nextYear.Add(24 * time.Hour)
 	for i := range preview.MaxForgotten + 1 {

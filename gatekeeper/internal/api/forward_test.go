@@ -289,7 +289,7 @@ func TestForward_LeaderChanges_EndsCallsInProgress(t *testing.T) {
 
 // A successful transfer ends the term, often before the old leader's response arrives. The follower then responds with
 // the new leader.
-func TestForward_TransferInterruptedByItsOwnSuccess_IsAnswered(t *testing.T) {
+func TestForward_TransferEndsTerm_ReturnsNewLeader(t *testing.T) {
 	for name, c := range map[string]struct {
 		to, newLeader string
 		unknown       bool
@@ -331,7 +331,7 @@ func TestForward_TransferInterruptedByItsOwnSuccess_IsAnswered(t *testing.T) {
 }
 
 // If the old leader never received the transfer, the transfer had no effect, even if leadership has changed.
-func TestForward_TransferInterruptedBeforeItWasSent_ReturnsNoLeader(t *testing.T) {
+func TestForward_TransferNotSent_ReturnsNoLeader(t *testing.T) {
 	dialled := make(chan struct{}, 1)
 	_, follower := pair(t, func(c *Config) {
 		c.Dial = func(ctx context.Context, _ string) (net.Conn, error) {
@@ -453,7 +453,7 @@ func TestForward_OldTerm_UsesCurrentConnection(t *testing.T) {
 	}
 }
 
-func TestForwardsHeader_OnlyCallersOwnHeaders(t *testing.T) {
+func TestForwardsHeader_OnlyClientHeaders(t *testing.T) {
 	for key, expected := range map[string]bool{
 		"traceparent": true, "authorization": true, "x-blob-bin": true,
 		":authority": false, "content-type": false, "user-agent": false, "grpc-timeout": false, "te": false,

@@ -277,7 +277,7 @@ func TestKeepAlive_RefreshFails_EndsStream(t *testing.T) {
 	}
 }
 
-func TestKeepAlive_ClientCancels_ReleasesEverything(t *testing.T) {
+func TestKeepAlive_ClientCancels_ClosesListener(t *testing.T) {
 	g := open(t)
 	began := make(chan struct{})
 	ended := make(chan error, 1)

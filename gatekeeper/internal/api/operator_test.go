@@ -89,7 +89,7 @@ func TestResume_ByChange_KeepsOtherPauses(t *testing.T) {
 	}
 }
 
-func TestUndo_Resume_IsPreviewedAndMadeAsOneChange(t *testing.T) {
+func TestUndo_OfResume_AppliesPreviewAsOneChange(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	for _, name := range []string{"a", "b"} { // two pauses, both of which the undo must restore
 		must(op.Pause(ctx(t), &gatekeeperv1.PauseRequest{
@@ -158,7 +158,7 @@ func TestUndo_PartlyForgotten_IsRefusedUnlessPartial(t *testing.T) {
 	}
 }
 
-func TestUndo_ConcurrentChange_IsRefusedEntirely(t *testing.T) {
+func TestUndo_ConcurrentChange_ChangesNothing(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	paused := must(op.Pause(ctx(t), &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}}))(t)
 	g.keeper.concurrentChange = fsm.Resume{Names: []string{"b"}}
@@ -173,7 +173,7 @@ func TestUndo_ConcurrentChange_IsRefusedEntirely(t *testing.T) {
 
 // A definition edited between the preview of a pause and the pause itself must not be paused, because the operator
 // has not seen the new version.
-func TestPauseAndResume_ConcurrentEdit_AreRefusedEntirely(t *testing.T) {
+func TestPauseAndResume_ConcurrentEdit_ChangeNothing(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	all := &gatekeeperv1.Selector{All: true}
 	previewDigest := func(m *gatekeeperv1.PreviewRequest) string {
@@ -263,7 +263,7 @@ func TestListHolders_TimeBeforeRecovery_ReportsWhenHistoryBegins(t *testing.T) {
 	}
 }
 
-func TestToEvent_EndOfDrain_IncludesItsChange(t *testing.T) {
+func TestToEvent_DrainEnded_IncludesChange(t *testing.T) {
 	for _, kind := range []fsm.EventKind{fsm.DrainedEvent, fsm.RevertedEvent} {
 		if e := toEvent(&fsm.Event{Kind: kind, Semaphore: "s", Change: 12}); e.GetChange() != 12 {
 			t.Errorf("toEvent() = %v, want change 12", e)

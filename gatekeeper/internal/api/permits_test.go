@@ -310,7 +310,7 @@ func TestAcquire_SendsPlacesThenAnswer(t *testing.T) {
 	}
 }
 
-func TestAcquire_Error_IsStreamStatus(t *testing.T) {
+func TestAcquire_Error_EndsStreamWithStatus(t *testing.T) {
 	g := open(t)
 	g.keeper.acquire = func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error) {
 		return keeper.Answer{}, &keeper.RequestEndedError{Remembered: fsm.Remembered{Outcome: semaphore.EndCancelled, Token: 3}}

@@ -140,7 +140,7 @@ func TestOperatorChanges_ReusedRequestID_AreRefused(t *testing.T) {
 }
 
 // A retry returns the original answer even if the change is no longer in the journal.
-func TestOperatorChanges_RetryOfChangeMissingFromJournal_IsAnswered(t *testing.T) {
+func TestOperatorChanges_RetryAfterJournalTrim_ReturnsOriginalAnswer(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	c := changer{t, g, op}
 	pause := &gatekeeperv1.PauseRequest{Selector: named("a", "b"), RequestId: "p"}
@@ -173,7 +173,7 @@ func TestCordon_RetriedAfterEnd_ReturnsOriginalAnswer(t *testing.T) {
 	}
 }
 
-func TestPause_RetriedLater_IsTheSamePause(t *testing.T) {
+func TestPause_RetriedLater_ReturnsSameChange(t *testing.T) {
 	g, op := openOperator(t, "a")
 	c := changer{t, g, op}
 	lasts := &gatekeeperv1.PauseRequest_Duration{Duration: durationpb.New(time.Hour)}
@@ -293,7 +293,7 @@ func TestOperatorChanges_ForgottenRequest_AreRefusedAsTooOld(t *testing.T) {
 
 // A late retry of a forgotten change would be evaluated against the state after that change, so it must be
 // refused first.
-func TestOperatorChanges_ForgottenRequest_AreRefusedBeforeDeciding(t *testing.T) {
+func TestOperatorChanges_ForgottenRequest_AreRefusedBeforeEvaluation(t *testing.T) {
 	g, op := openOperator(t, "a", "b", "gone")
 	settings := g.keeper.machine.State().Settings()
 	settings.Requests.Kept = 1

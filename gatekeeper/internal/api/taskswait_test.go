@@ -35,7 +35,7 @@ func (g *gate) worker(t *testing.T, group string, slots uint32) grpc.BidiStreami
 	return stream
 }
 
-func TestExplain_WhyTasksWait_IsFirstApplicableCause(t *testing.T) {
+func TestExplain_TasksWaiting_ReturnsFirstApplicableCause(t *testing.T) {
 	t.Parallel()
 	// The cases are in the order in which the causes are checked.
 	pause := fsm.Pause{Names: []string{"s"}, Reason: "disk full", At: time.Unix(3, 0).UTC()}

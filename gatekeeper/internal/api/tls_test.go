@@ -41,7 +41,7 @@ func trusting(t *testing.T, ca, own *authoritytest.Authority, change func(*tls.C
 	return grpc.WithTransportCredentials(credentials.NewTLS(c))
 }
 
-func TestTLS_OnAPIAndHop(t *testing.T) {
+func TestTLS_APIAndForwarding_RequireTrustedCertificates(t *testing.T) {
 	ca, members, untrusted := authoritytest.New(t), authoritytest.New(t), authoritytest.New(t)
 	secured := func(id string) func(*Config) {
 		return func(c *Config) {

@@ -28,7 +28,7 @@ func next(t *testing.T, stream grpc.ServerStreamingClient[gatekeeperv1.WatchResp
 	return must(stream.Recv())(t)
 }
 
-func TestWatch_FromNow_ReportsItsFirstRevision(t *testing.T) {
+func TestWatch_FromNow_ReportsCurrentRevision(t *testing.T) {
 	g := open(t)
 	g.create("old")
 	revision := g.keeper.machine.State().Revision()
@@ -122,7 +122,7 @@ func TestWatcher_LargeBatch_OnlyLastMessageHasItsRevision(t *testing.T) {
 	}
 }
 
-func TestWatcher_NoMatchingEvents_GetsRevisionPeriodically(t *testing.T) {
+func TestWatcher_NoMatchingEvents_SendsRevisionPeriodically(t *testing.T) {
 	var sent []uint64
 	w := &watcher{api: &API{cfg: Config{Machine: fsm.New("test")}}, chosen: new(selector.Selector), sent: 1, send: func(r *gatekeeperv1.WatchResponse) error { sent = append(sent, r.GetRevision()); return nil }}
 	for revision := uint64(2); revision < 2+2*watchQuiet; revision++ {
@@ -262,7 +262,7 @@ func TestWatch_FromRevision_SendsEarlierDenials(t *testing.T) {
 	}
 }
 
-func TestChanges_ConstantChange_IsSentOncePerSecond(t *testing.T) {
+func TestChanges_ContinuousChanges_AreSentOncePerSecond(t *testing.T) {
 	t.Parallel()
 	c, start := new(changes), time.Unix(1000, 0)
 	now, sent := start, 0

@@ -31,7 +31,7 @@ func span(from, to int) []uint64 {
 	return tokens
 }
 
-func TestGo_EntryInFlight_OtherCommandsShareTheNext(t *testing.T) {
+func TestGo_EntryInFlight_WaitingCommandsShareNextEntry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
 		b := New(log, fixed)
@@ -64,7 +64,7 @@ func TestGo_EntryInFlight_OtherCommandsShareTheNext(t *testing.T) {
 	})
 }
 
-func TestGo_MoreCommandsThanFitInAnEntry_AreSplitInOrder(t *testing.T) {
+func TestGo_TooManyCommandsForEntry_SplitsInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
 		b := New(log, fixed)
@@ -94,7 +94,7 @@ func TestGo_MoreCommandsThanFitInAnEntry_AreSplitInOrder(t *testing.T) {
 	})
 }
 
-func TestComplete_AddedCalls_FollowTheEntrysCommands(t *testing.T) {
+func TestComplete_AddedCalls_FollowEntryCommands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
 		b := New(log, fixed)
@@ -132,7 +132,7 @@ func TestComplete_AddedCalls_FollowTheEntrysCommands(t *testing.T) {
 
 // Calls that do not fit into an entry are not lost. They move to the end of the backlog, and are refused if the batcher
 // is closed.
-func TestComplete_MoreCallsThanFit_WaitForTheNextEntry(t *testing.T) {
+func TestComplete_TooManyCallsForEntry_WaitForNextEntry(t *testing.T) {
 	const size = 100 << 10
 	large := func(token uint64) fsm.Command { return fsm.Revoke{Token: token, Reason: strings.Repeat("x", size)} }
 	for name, closeEarly := range map[string]bool{"open": false, "closed": true} {
@@ -231,7 +231,7 @@ func TestGo_LargeCommands_AreSplitByBytes(t *testing.T) {
 	})
 }
 
-func TestGo_UnencodableCommand_OnlyItIsRefused(t *testing.T) {
+func TestGo_UnencodableCommand_OthersSucceed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
 		b := New(log, fixed)
@@ -268,7 +268,7 @@ func TestGo_UnencodableCommand_OnlyItIsRefused(t *testing.T) {
 	})
 }
 
-func TestGo_AppendFails_EveryCommandGetsTheError(t *testing.T) {
+func TestGo_AppendFails_AllCommandsReturnError(t *testing.T) {
 	errOther := errors.New("strange")
 	for _, c := range []struct {
 		name      string
@@ -320,7 +320,7 @@ func TestGo_WrongNumberOfResults_OutcomeIsUnknown(t *testing.T) {
 	})
 }
 
-func TestOutcome_ProposedAt_IsReadAtTheHandover(t *testing.T) {
+func TestOutcome_ProposedAt_IsTimeOfAppend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
 		b := New(log, fixed)
@@ -415,7 +415,7 @@ func TestDo_ContextEnds_OutcomeUnknownButStillApplied(t *testing.T) {
 	})
 }
 
-func TestClose_InFlightIsUnknown_WaitingAndLaterAreNotAppended(t *testing.T) {
+func TestClose_PendingCommands_ReturnUnknownOrNotAppended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
 		b := New(log, fixed)
@@ -448,8 +448,8 @@ func TestClose_Idle_Returns(t *testing.T) {
 	New(newFakeLog(), fixed).Close()
 }
 
-// TestDo_ManyCallers_EachGetsItsOwnOutcome exercises the race detector and the reuse of waiters.
-func TestDo_ManyCallers_EachGetsItsOwnOutcome(t *testing.T) {
+// TestDo_ConcurrentCallers_ReceiveOwnOutcomes exercises the race detector and the reuse of waiters.
+func TestDo_ConcurrentCallers_ReceiveOwnOutcomes(t *testing.T) {
 	log := newFakeLog()
 	b := New(log, fixed)
 	stop := make(chan struct{})

@@ -45,7 +45,7 @@ func BenchmarkDo(bench *testing.B) {
 }
 
 // A single command allocates its entry, the log's Pending and its results. The batcher itself does not allocate.
-func TestDo_Allocations_AreFew(t *testing.T) {
+func TestDo_SingleCommand_LimitsAllocations(t *testing.T) {
 	b := newInstantBatcher()
 	defer b.Close()
 	var cmd fsm.Command = fsm.Extend{Token: 1}

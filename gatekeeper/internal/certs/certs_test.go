@@ -153,7 +153,7 @@ func TestPort_ClientCertificates_AcceptedOrRefused(t *testing.T) {
 	}
 }
 
-func TestConfig_UnusableFile_ErrorNamesIt(t *testing.T) {
+func TestConfig_UnusableFile_ReturnsFileError(t *testing.T) {
 	dir := t.TempDir()
 	f := Files{Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem")}
 	_, err := f.Config()

@@ -178,7 +178,7 @@ func explore(t *testing.T, wipes, draws uint8) map[setState]setState {
 
 // A cluster may be founded only if no directory has the seed of another founded cluster, and never by a member that
 // already founded it and then lost its directory.
-func TestDecide_InEveryOrderWithLostDataDirs_OneClusterIsFounded(t *testing.T) {
+func TestDecide_AnyOrderWithLostDataDirs_FoundsOneCluster(t *testing.T) {
 	refounded := 0
 	states := explore(t, 3, 2)
 	for s := range states {
@@ -194,7 +194,7 @@ func TestDecide_InEveryOrderWithLostDataDirs_OneClusterIsFounded(t *testing.T) {
 
 // However often members crash, the cluster is founded once all of them stay up long enough. Starting from every state,
 // the members query and decide in turn.
-func TestDecide_AfterCrashesInEveryOrder_TheClusterIsFounded(t *testing.T) {
+func TestDecide_CrashesInAnyOrder_FoundsCluster(t *testing.T) {
 	for s := range explore(t, 0, 1) {
 		to := s
 		for range 4 { // the id is drawn, the others store it, the first member founds the cluster, the others follow
@@ -221,7 +221,7 @@ func TestDecide_AfterCrashesInEveryOrder_TheClusterIsFounded(t *testing.T) {
 	}
 }
 
-func TestDecide_Waiting_NamesTheMember(t *testing.T) {
+func TestDecide_Waiting_MessageNamesMember(t *testing.T) {
 	empty := empty.toProgress()
 	holds := func(seed uint64) progress { return progress{peer.HoldsID, ClusterID{seed, 1}} }
 	founded := func(seed uint64) progress { return progress{peer.Founded, ClusterID{seed, 1}} }

@@ -172,7 +172,7 @@ func permutations(n int) (all [][]int) {
 	return all
 }
 
-func TestAgree_EveryStartOrder_AllGetTheSameID(t *testing.T) {
+func TestAgree_AnyStartOrder_MembersAgreeOnID(t *testing.T) {
 	ids := make(map[ClusterID]bool)
 	for _, order := range permutations(3) {
 		set := newSet(t, "gk1", "gk2", "gk3")
@@ -294,7 +294,7 @@ func (l *faultyListener) Accept() (net.Conn, error) {
 
 // Every member crashes once at every step: after storing its state, before sending a message, and after receiving a
 // message.
-func TestAgree_CrashAtEachStep_AllGetTheSameID(t *testing.T) {
+func TestAgree_CrashAtEachStep_MembersAgreeOnID(t *testing.T) {
 	for point, steps := range map[string]int64{"stored": 2, "query sent": 8, "answer received": 8, "query received": 8, "answer sent": 8} {
 		for i := range 3 {
 			t.Run(fmt.Sprintf("%s by gk%d", point, i+1), func(t *testing.T) {
@@ -460,7 +460,7 @@ func TestAgree_DifferentSets_DoNotStartTogether(t *testing.T) {
 }
 
 // Staging uses the same names as production, and its member list contains a production address by mistake.
-func TestAgree_TwoClustersWithTheSameNames_NeverMix(t *testing.T) {
+func TestAgree_ClustersWithSameNames_StaySeparate(t *testing.T) {
 	production, staging := newSet(t, "gk1", "gk2", "gk3"), newSet(t, "gk1", "gk2", "gk3")
 	for _, s := range production {
 		s.start()
@@ -479,7 +479,7 @@ func TestAgree_TwoClustersWithTheSameNames_NeverMix(t *testing.T) {
 }
 
 // An impostor can claim to be a member, or connect and send nothing. Neither may affect the members.
-func TestAgree_ImpostorsConnect_NothingChanges(t *testing.T) {
+func TestAgree_Impostors_HaveNoEffect(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
 	set[0].start()
 	until(t, "the member logs that it is waiting", func() bool { return set[0].log.contains("cannot start yet") })
@@ -523,7 +523,7 @@ func TestAgree_ImpostorsConnect_NothingChanges(t *testing.T) {
 	}
 }
 
-func TestAgree_InMemoryListeners_AllGetTheSameID(t *testing.T) {
+func TestAgree_InMemoryListeners_MembersAgreeOnID(t *testing.T) {
 	set := newSet(t, "gk1", "gk2")
 	network := &pipes{listeners: make(map[string]*pipeListener)}
 	for _, s := range set {
@@ -588,7 +588,7 @@ func (l *pipeListener) Close() error {
 func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: l.address} }
 
 // A directory left by an unfinished start can be used only with the same settings.
-func TestDataDir_UnfinishedStart_IsBoundToItsMembers(t *testing.T) {
+func TestDataDir_UnfinishedStart_RequiresSameSettings(t *testing.T) {
 	set := newSet(t, "gk1", "gk2", "gk3")
 	set[1].hold(testClusterID)
 	same := DataDirConfig{MemberID: "gk2", ClusterName: "test", Members: set[0].set}
@@ -618,7 +618,7 @@ func TestDataDir_UnfinishedStart_IsBoundToItsMembers(t *testing.T) {
 	}
 }
 
-func TestDataDir_SeveralMembers_HaveNoIDBeforeTheyAgree(t *testing.T) {
+func TestDataDir_SeveralMembers_HaveNoIDBeforeAgreement(t *testing.T) {
 	f := prepare(t, t.TempDir(), DataDirConfig{MemberID: "gk1", ClusterName: "main", Members: threeMembers})
 	if _, err := Open(Config{DataDir: f}); !errors.Is(err, ErrNotAgreed) {
 		t.Errorf("Open() = %v, want ErrNotAgreed", err)
@@ -629,7 +629,7 @@ func TestDataDir_SeveralMembers_HaveNoIDBeforeTheyAgree(t *testing.T) {
 	}
 }
 
-func TestRelay_UnacceptedConnections_GoToTheNextUser(t *testing.T) {
+func TestRelay_UnacceptedConnections_PassToNextUser(t *testing.T) {
 	listener := listen(t)
 	r := newRelay(listener)
 	first := r.lend()

@@ -387,7 +387,7 @@ func TestCluster_FollowerThatWasDown_CatchesUpFromSnapshot(t *testing.T) {
 	})
 }
 
-func TestCluster_MemberThatLostItsData_IsExcluded(t *testing.T) {
+func TestCluster_MemberWithLostData_IsExcluded(t *testing.T) {
 	servers := bootSet(t, "gk1", "gk2", "gk3")
 	leader := electLeader(t, servers)
 	mustAppend(t, leader.Node, "one")

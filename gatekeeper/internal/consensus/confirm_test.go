@@ -163,7 +163,7 @@ func TestConfirm_SingleVoter_ReturnsImmediately(t *testing.T) {
 	})
 }
 
-func TestConfirm_AnswerToAnEarlierRequest_DoesNotCount(t *testing.T) {
+func TestConfirm_AnswerToEarlierRequest_IsIgnored(t *testing.T) {
 	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		before := time.Now()
 		sleep(time.Millisecond)
@@ -207,7 +207,7 @@ func TestConfirm_RaftIsBusy_LimitsRoundsAndUsesOtherAnswers(t *testing.T) {
 }
 
 // A round may never complete, for example one that was requested before a member was removed.
-func TestConfirm_RoundIsNeverAnswered_OthersAreRequested(t *testing.T) {
+func TestConfirm_UnansweredRound_StartsMoreRounds(t *testing.T) {
 	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		stop := make(chan struct{})
 		defer close(stop)
@@ -231,7 +231,7 @@ func TestConfirm_RoundIsNeverAnswered_OthersAreRequested(t *testing.T) {
 	})
 }
 
-func TestConfirm_NonVotersAnswer_DoesNotCount(t *testing.T) {
+func TestConfirm_AnswerFromNonVoter_IsIgnored(t *testing.T) {
 	servers := []raft.Server{voter("a"), voter("b"), voter("c"), nonVoter("d"), nonVoter("e")}
 	withConfirmer(t, servers, func(r *fakeRaft, c *confirmer) {
 		call := startConfirm(c, 5, time.Now())
@@ -244,7 +244,7 @@ func TestConfirm_NonVotersAnswer_DoesNotCount(t *testing.T) {
 	})
 }
 
-func TestConfirm_AnswerFromAnEarlierTerm_DoesNotCount(t *testing.T) {
+func TestConfirm_AnswerFromEarlierTerm_IsIgnored(t *testing.T) {
 	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		call := startConfirm(c, 5, time.Now())
 		c.answers.ack("b", 4, time.Now(), 0)
@@ -296,7 +296,7 @@ func TestConfirm_VotersChangeWhileWaiting_LatestConfigurationDecides(t *testing.
 	})
 }
 
-func TestConfirm_LaterCaller_WaitsForAnswersToALaterRequest(t *testing.T) {
+func TestConfirm_LaterCaller_WaitsForLaterAnswer(t *testing.T) {
 	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		first := startConfirm(c, 5, time.Now())
 		sent := time.Now()
@@ -316,7 +316,7 @@ func TestConfirm_LaterCaller_WaitsForAnswersToALaterRequest(t *testing.T) {
 	})
 }
 
-func TestConfirm_ManyCallers_ShareARound(t *testing.T) {
+func TestConfirm_ConcurrentCallers_ShareRound(t *testing.T) {
 	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		var calls []<-chan error
 		for range 1000 {
@@ -333,7 +333,7 @@ func TestConfirm_ManyCallers_ShareARound(t *testing.T) {
 }
 
 // A caller that arrives during a round can be confirmed only by an answer, so the configuration need not be read.
-func TestConfirm_CallersDuringARound_DoNotReadTheConfiguration(t *testing.T) {
+func TestConfirm_CallersDuringRound_DoNotReadConfiguration(t *testing.T) {
 	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		calls := []<-chan error{startConfirm(c, 5, time.Now())}
 		before := 0
@@ -354,7 +354,7 @@ func TestConfirm_CallersDuringARound_DoNotReadTheConfiguration(t *testing.T) {
 }
 
 // The only caller waiting for a round gives up. The next caller arrives before the round ends, or long after.
-func TestConfirm_AllCallersOfARoundGiveUp_NextCallerIsAnswered(t *testing.T) {
+func TestConfirm_CallersGiveUp_NextCallerIsConfirmed(t *testing.T) {
 	for _, after := range []time.Duration{time.Millisecond, lease} {
 		t.Run(after.String(), func(t *testing.T) {
 			withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
@@ -419,7 +419,7 @@ func (acceptingTransport) AppendEntries(id raft.ServerID, _ raft.ServerAddress, 
 	return nil
 }
 
-func TestTransport_Answers_OnlyMatchingOnesAreRecorded(t *testing.T) {
+func TestTransport_Responses_RecordsOnlyMatching(t *testing.T) {
 	tr := &transport{
 		inner:     acceptingTransport{},
 		target:    func(_ raft.ServerID, a raft.ServerAddress) raft.ServerAddress { return a },
@@ -440,7 +440,7 @@ func TestTransport_Answers_OnlyMatchingOnesAreRecorded(t *testing.T) {
 	}
 }
 
-func TestTransport_PathsAroundRaftsMainLoop_AreDisabled(t *testing.T) {
+func TestTransport_HeartbeatFastPathAndPipeline_AreDisabled(t *testing.T) {
 	inner := &handlerCounter{}
 	tr := &transport{inner: inner}
 	tr.SetHeartbeatHandler(func(raft.RPC) {})

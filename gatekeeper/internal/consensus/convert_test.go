@@ -47,7 +47,7 @@ func TestConvertDataDir_CurrentFormatMissingFiles_IsDamaged(t *testing.T) {
 		store.KindWAL:  {"wal", "wal/acknowledged", "snapshots/*/state.bin", "snapshots/*/meta.json"},
 	} {
 		for _, pattern := range files {
-			dir := createDataDirIn(t, kind)
+			dir := createDataDirWithStore(t, kind)
 			paths, err := filepath.Glob(filepath.Join(dir, pattern))
 			if err != nil || len(paths) != 1 {
 				t.Fatalf("%s: files matching %s: %q, %v, want one", kind, pattern, paths, err)
@@ -65,7 +65,7 @@ func TestConvertDataDir_CurrentFormatMissingFiles_IsDamaged(t *testing.T) {
 // A member that has not received anything from its cluster yet has an empty log and can start.
 func TestConvertDataDir_EmptyLog_IsIntact(t *testing.T) {
 	for _, kind := range []LogStore{store.KindBolt, store.KindWAL} {
-		dir := createDataDirIn(t, kind)
+		dir := createDataDirWithStore(t, kind)
 		for _, name := range []string{"raft.db", "acknowledged", "wal", "snapshots", begunFileName} {
 			if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 				t.Fatal(err)
@@ -96,7 +96,7 @@ func TestConvertDataDir_EmptyLog_IsIntact(t *testing.T) {
 }
 
 // Raft does not start with an unreadable snapshot, even if the log contains all entries.
-func TestConvertDataDir_OnlySnapshotUnreadable_IsDamagedDespiteACompleteLog(t *testing.T) {
+func TestConvertDataDir_UnreadableSnapshotWithCompleteLog_IsDamaged(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	if err := openOn(t, dir); err != nil {
 		t.Fatal(err)

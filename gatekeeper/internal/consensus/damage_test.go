@@ -65,7 +65,7 @@ func TestOpen_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 
 // A directory that has lost all data must not be mistaken for a new one, or the member would vote again in old terms
 // and issue old tokens again.
-func TestOpen_EverythingButTheClusterFileLost_IsDamaged(t *testing.T) {
+func TestOpen_OnlyClusterFileLeft_IsDamaged(t *testing.T) {
 	for name, newDir := range map[string]func(t *testing.T) (dir string){
 		"founded by a recovery": func(t *testing.T) string { return createDataDir(t) },
 		"single server": func(t *testing.T) string {
@@ -128,7 +128,7 @@ func (r rejectingMachine) Restore(io.Reader) error {
 }
 
 // After an accidental downgrade, the error names the cause and does not suggest removing the member.
-func TestOpen_IntactSnapshotNotForThisServer_IsNotDamaged(t *testing.T) {
+func TestOpen_NewerOrForeignSnapshot_IsNotDamaged(t *testing.T) {
 	for _, cause := range []error{fsm.ErrNewer, fsm.ErrForeign} {
 		dir := createDataDir(t)
 		dataDir, err := PrepareDataDir(DataDirConfig{Dir: dir, MemberID: "gk4", ClusterName: "main"})
@@ -147,7 +147,7 @@ func TestOpen_IntactSnapshotNotForThisServer_IsNotDamaged(t *testing.T) {
 }
 
 // If a directory never had data, the error suggests emptying it. If it has lost its data, the error must not.
-func TestPrepareDataDir_FounderThatLostItsData_IsDamaged(t *testing.T) {
+func TestPrepareDataDir_FounderWithLostData_IsDamaged(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	if err := openOn(t, dir); err != nil {
 		t.Fatal(err)

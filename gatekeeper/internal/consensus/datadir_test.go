@@ -52,7 +52,7 @@ func TestDataDir_InUse_ErrorNamesTheProcess(t *testing.T) {
 	prepare(t, dir, cfg)
 }
 
-func TestDataDir_SingleServer_DrawsAnIDAndKeepsIt(t *testing.T) {
+func TestDataDir_SingleServer_GeneratesAndKeepsID(t *testing.T) {
 	dir := t.TempDir()
 	cfg := DataDirConfig{MemberID: "gk1", ClusterName: "main"}
 	f := prepare(t, dir, cfg)
@@ -143,7 +143,7 @@ func TestDataDir_Damaged_IsRefused(t *testing.T) {
 	wantPrepareError(t, lost, cfg, clusterFileName)
 }
 
-func TestDataDir_PeerReturnsWithANewDataDir_IsRefused(t *testing.T) {
+func TestDataDir_PeerWithNewDataDir_IsRefused(t *testing.T) {
 	dir := t.TempDir()
 	cfg := DataDirConfig{MemberID: "gk1", ClusterName: "main"}
 	f := prepare(t, dir, cfg)

@@ -45,7 +45,7 @@ func cutOff(m *member, rest []*member, after func(raft.ServerID)) {
 	}
 }
 
-func TestConfirm_VerifyLeaderSatisfiedByLateAnswer(t *testing.T) {
+func TestConfirm_LateResponses_DoNotConfirm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		old, rest := longLeaseLeader(t)
 		term := old.Term()
@@ -81,7 +81,7 @@ func TestConfirm_VerifyLeaderSatisfiedByLateAnswer(t *testing.T) {
 	})
 }
 
-func TestConfirm_DeposedLeaderCutOff_FailsInTimeWhileTheNewOneSucceeds(t *testing.T) {
+func TestConfirm_IsolatedLeader_FailsInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		old := leaderOf(t, members...)

@@ -29,7 +29,7 @@
 //
 // Raft's own VerifyLeader does not prove this. Any response that arrives after the call satisfies it, even the response
 // to a request sent long before, so it succeeds on a leader that was deposed in the meantime
-// (TestConfirm_VerifyLeaderSatisfiedByLateAnswer). It also counts the responses of non-voters toward a quorum of
+// (TestConfirm_LateResponses_DoNotConfirm). It also counts the responses of non-voters toward a quorum of
 // voters. We therefore wrap Raft's transport. For each AppendEntries, heartbeat or not, the wrapper reads the clock
 // before it sends the request. If that peer answers with success in the same term, the wrapper records the peer, the
 // term and that time. Confirm succeeds when times at or after t are recorded for a majority of the voters in Raft's

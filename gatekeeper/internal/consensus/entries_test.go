@@ -98,7 +98,7 @@ func TestEntries_AfterTheNewestSnapshot_AreAccepted(t *testing.T) {
 
 // The leader's commit index is beyond the entries that it sends, and the follower has entries from another leader at
 // those indexes. Raft alone would apply them.
-func TestEntries_CommitIndexBeyondSentEntries_OnlySentOnesAreApplied(t *testing.T) {
+func TestEntries_CommitIndexBeyondSentEntries_AppliesOnlySentEntries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, last, term := isolatedFollower(t)
 		if answer := f.sendEntries(t, term+1, last, term, last, noop(last+1, term+1)); !answer.Success {

@@ -71,13 +71,13 @@ func withDisk(t *testing.T, write func() error) (*member, *disk) {
 	}
 	cfg := first.cfg
 	cfg.DataDir = dataDir
-	m := &member{Node: newNode(cfg, first.PeerAddress()), leading: newRecorder(), machine: first.machine}
+	m := &member{Node: newNode(cfg, first.PeerAddress()), observer: newRecorder(), machine: first.machine}
 	_, inner := raft.NewInmemTransport(first.address)
 	s := m.guardedMemory(d)
 	if err := m.start(s, inner, func(_ raft.ServerID, a raft.ServerAddress) raft.ServerAddress { return a }); err != nil {
 		t.Fatal(err)
 	}
-	m.Lead(m.leading)
+	m.Lead(m.observer)
 	t.Cleanup(func() { closeNode(t, m.Node) })
 	leaderOf(t, m)
 	d.set(write)
@@ -96,7 +96,7 @@ func TestFault_StoreError_EndsLeadershipAndAcknowledgesNothing(t *testing.T) {
 			t.Errorf("Fatal: got %v, want the disk's error", err)
 		}
 		synctest.Wait()
-		if events := len(m.leading.events); events != 2 {
+		if events := len(m.observer.events); events != 2 {
 			t.Errorf("got %d calls of the LeadershipObserver, want Promote and Demote", events)
 		}
 		if a := m.Append(entry(t, "y")).Wait(); !errors.Is(a.Err, ErrNotAppended) || !errors.Is(a.Err, ErrClosed) {
@@ -135,7 +135,7 @@ func TestFault_HangingStore_IsDetected(t *testing.T) {
 	})
 }
 
-func TestFault_LeaderWithAFault_IsReplaced(t *testing.T) {
+func TestFault_OnLeader_ElectsNewLeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		old := leaderOf(t, members...)
@@ -172,7 +172,7 @@ func TestOpen_StoreFails_ReturnsTheError(t *testing.T) {
 	}
 }
 
-func TestTransferWatch_RefusalsWithoutATransfer_CauseAFault(t *testing.T) {
+func TestTransferWatch_RefusalsWithoutTransfer_CauseFault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var failed error
 		w := &transferWatch{limit: 8 * time.Second, refused: newMetrics().transferRefused, fail: func(err error) { failed = err }}

@@ -149,11 +149,11 @@ func (r *recorder) Demote(term uint64) { r.events <- fmt.Sprintf("demote %d", te
 // member is one server of an in-memory cluster.
 type member struct {
 	*Node
-	wire    *wire
-	leading *recorder
-	memory  *raft.InmemStore
-	disk    *disk // wraps memory, for the log and the votes
-	machine *fsm.Machine
+	wire     *wire
+	observer *recorder
+	memory   *raft.InmemStore
+	disk     *disk // wraps memory, for the log and the votes
+	machine  *fsm.Machine
 }
 
 // testClusterID is the id of test clusters, as if the members had agreed on it.
@@ -173,7 +173,7 @@ func memoryCluster(t *testing.T, size int, adjust func(i int, cfg *Config)) []*m
 			t.Fatal(err)
 		}
 		memory := raft.NewInmemStore()
-		member := &member{leading: newRecorder(), memory: memory, disk: &disk{InmemStore: memory}, machine: fsm.New(dataDir.ClusterID().String())}
+		member := &member{observer: newRecorder(), memory: memory, disk: &disk{InmemStore: memory}, machine: fsm.New(dataDir.ClusterID().String())}
 		cfg := Config{DataDir: dataDir, Members: set, Machine: member.machine, APIAddress: fmt.Sprintf("gk%d.test:7420", i+1)}
 		cfg.setDefaults()
 		if adjust != nil {
@@ -194,7 +194,7 @@ func memoryCluster(t *testing.T, size int, adjust func(i int, cfg *Config)) []*m
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.Lead(m.leading)
+		m.Lead(m.observer)
 		t.Cleanup(func() { closeNode(t, m.Node) })
 	}
 	return members

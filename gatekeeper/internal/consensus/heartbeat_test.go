@@ -28,7 +28,7 @@ func (m *member) stall(t *testing.T) (end func()) {
 
 // If a leader stepped down whenever its followers' disks stalled, the cluster would lose its leader even though no
 // member was down.
-func TestHeartbeat_DisksOfAllFollowersStall_LeaderKeepsConfirming(t *testing.T) {
+func TestHeartbeat_AllFollowerDisksStall_LeaderKeepsConfirming(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -71,7 +71,7 @@ func TestHeartbeat_DisksOfAllFollowersStall_LeaderKeepsConfirming(t *testing.T) 
 
 // While the leader's own disk is stalled, the confirmer's requests to Raft block, and leadership is confirmed by the
 // responses to Raft's regular heartbeats.
-func TestHeartbeat_DiskOfTheLeaderStalls_LeaderKeepsConfirming(t *testing.T) {
+func TestHeartbeat_LeaderDiskStalls_LeaderKeepsConfirming(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -149,7 +149,7 @@ func (m *member) sendHeartbeat(req raft.AppendEntriesRequest) *raft.AppendEntrie
 
 // A success response that bypasses Raft's main loop means that the member follows the sender in this term. Only the
 // leader that the member follows, in its current term, may receive it.
-func TestHeartbeat_FromAnotherLeader_IsLeftToRaft(t *testing.T) {
+func TestHeartbeat_FromAnotherLeader_IsForwardedToRaft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -186,7 +186,7 @@ func TestHeartbeat_FromAnotherLeader_IsLeftToRaft(t *testing.T) {
 
 // Responses that bypass the main loop are safe because Raft stores and adopts a new term before it stores its vote in
 // that term.
-func TestHeartbeat_WhileAVoteIsStored_IsNotAnswered(t *testing.T) {
+func TestHeartbeat_DuringVote_GetsNoResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -223,7 +223,7 @@ func TestHeartbeat_WhileAVoteIsStored_IsNotAnswered(t *testing.T) {
 }
 
 // Neither a candidate nor a leader follows a leader.
-func TestHeartbeat_ToANonFollower_IsLeftToRaft(t *testing.T) {
+func TestHeartbeat_ToNonFollower_IsForwardedToRaft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -247,7 +247,7 @@ func TestHeartbeat_ToANonFollower_IsLeftToRaft(t *testing.T) {
 
 // A fault does not necessarily block Raft's main loop. The member must refuse heartbeats even if the loop is still
 // running.
-func TestHeartbeat_FaultOutsideTheMainLoop_IsRefused(t *testing.T) {
+func TestHeartbeat_FaultOutsideMainLoop_IsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -266,7 +266,7 @@ func TestHeartbeat_FaultOutsideTheMainLoop_IsRefused(t *testing.T) {
 }
 
 // A member with a fault must not respond to heartbeats, so that its leader notices the failure.
-func TestHeartbeat_Fault_IsNotAnswered(t *testing.T) {
+func TestHeartbeat_AfterFault_GetsNoResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, func(_ int, cfg *Config) { cfg.StoreTimeout = 5 * time.Second })
 		leader := leaderOf(t, members...)

@@ -12,7 +12,7 @@ import (
 // A leader sends a snapshot again because the first response was late. In the meantime, the follower has applied more
 // entries and trimmed its log after its own snapshot. Raft would revert to the old snapshot and panic because an entry
 // is missing.
-func TestIncoming_LateSnapshot_RevertsNothing(t *testing.T) {
+func TestIncoming_LateSnapshot_DoesNotRevertState(t *testing.T) {
 	members := memoryCluster(t, 3, func(_ int, cfg *Config) { cfg.TrailingLogs = 1 })
 	leader := leaderOf(t, members...)
 	follower := others(members, leader)[0]

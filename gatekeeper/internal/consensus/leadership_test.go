@@ -32,7 +32,7 @@ func (r *recorder) expect(t *testing.T, want ...string) {
 	}
 }
 
-func TestLead_PromotesAfterTheBarrierAndDemotesWhenLeadershipEnds(t *testing.T) {
+func TestLead_PromotesAfterBarrierAndDemotesOnLoss(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		old := leaderOf(t, members...)
@@ -40,7 +40,7 @@ func TestLead_PromotesAfterTheBarrierAndDemotesWhenLeadershipEnds(t *testing.T) 
 		a := mustAppend(t, old.Node, "before")
 		next := others(members, old)[0]
 		var applied uint64
-		next.leading.promote = func(_ uint64, done <-chan struct{}) {
+		next.observer.promote = func(_ uint64, done <-chan struct{}) {
 			applied = next.machine.State().Index()
 			select {
 			case <-done:
@@ -52,15 +52,15 @@ func TestLead_PromotesAfterTheBarrierAndDemotesWhenLeadershipEnds(t *testing.T) 
 			t.Fatal(err)
 		}
 		leaderOf(t, next)
-		old.leading.expect(t, fmt.Sprint("promote ", term), fmt.Sprint("demote ", term))
-		next.leading.expect(t, fmt.Sprint("promote ", next.Term()))
+		old.observer.expect(t, fmt.Sprint("promote ", term), fmt.Sprint("demote ", term))
+		next.observer.expect(t, fmt.Sprint("promote ", next.Term()))
 		if applied < a.Index {
 			t.Errorf("applied index at promotion = %d, want at least %d", applied, a.Index)
 		}
 	})
 }
 
-func TestLead_LostAndRegainedWhilePromoting_AreTwoEpochs(t *testing.T) {
+func TestLead_LostAndRegainedWhilePromoting_StartsNewEpoch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -70,14 +70,14 @@ func TestLead_LostAndRegainedWhilePromoting_AreTwoEpochs(t *testing.T) {
 		}
 		leaderOf(t, other)
 		synctest.Wait()
-		for len(leader.leading.events) > 0 {
-			<-leader.leading.events
+		for len(leader.observer.events) > 0 {
+			<-leader.observer.events
 		}
 
 		busy, ended := make(chan struct{}), make(chan struct{})
 		proceed := sync.OnceFunc(func() { close(busy) })
 		t.Cleanup(proceed)
-		leader.leading.promote = func(term uint64, done <-chan struct{}) {
+		leader.observer.promote = func(term uint64, done <-chan struct{}) {
 			if ended != nil {
 				<-done
 				close(ended)
@@ -96,7 +96,7 @@ func TestLead_LostAndRegainedWhilePromoting_AreTwoEpochs(t *testing.T) {
 		firstEnded := ended
 		first := regain()
 		synctest.Wait()
-		leader.leading.expect(t, fmt.Sprint("promote ", first))
+		leader.observer.expect(t, fmt.Sprint("promote ", first))
 		// Leadership is lost while Promote is still running. No more entries may be appended in that term.
 		if err := leader.raft.LeadershipTransferToServer(other.id, other.address).Error(); err != nil {
 			t.Fatal(err)
@@ -115,7 +115,7 @@ func TestLead_LostAndRegainedWhilePromoting_AreTwoEpochs(t *testing.T) {
 		}
 		proceed()
 		leaderOf(t, leader)
-		leader.leading.expect(t, fmt.Sprint("demote ", first), fmt.Sprint("promote ", second))
+		leader.observer.expect(t, fmt.Sprint("demote ", first), fmt.Sprint("promote ", second))
 	})
 }
 
@@ -133,14 +133,14 @@ func depose(t *testing.T, m *member, term uint64) {
 	}
 }
 
-func TestLead_SingleMemberDeposedAndReelected_AreTwoEpochs(t *testing.T) {
+func TestLead_SingleMemberDeposedAndReelected_StartsNewEpoch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 1, nil)
 		leader := leaderOf(t, members...)
 		term := leader.Term()
 		depose(t, leader, term+5)
 		until(t, "the member leads again", func() bool { return leader.promoted.Load() > term+5 })
-		leader.leading.expect(t, fmt.Sprint("promote ", term), fmt.Sprint("demote ", term), fmt.Sprint("promote ", leader.Term()))
+		leader.observer.expect(t, fmt.Sprint("promote ", term), fmt.Sprint("demote ", term), fmt.Sprint("promote ", leader.Term()))
 	})
 }
 
@@ -176,7 +176,7 @@ type source struct {
 
 func (s *source) LeaderCh() <-chan bool { return s.ch }
 
-func TestWatch_LossNotReportedByTheChannel_IsDetectedByTerm(t *testing.T) {
+func TestWatch_LossMissingFromChannel_IsDetectedByTerm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &source{fakeRaft: fakeRaft{term: 5, state: raft.Leader}, ch: make(chan bool, 1)}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -247,13 +247,13 @@ func TestLead_BarrierRefused_IsNotPromoted(t *testing.T) {
 		until(t, "the member is elected again", func() bool { got, leads := leads(leader.raft); return leads && got > term+5 })
 		sleep(time.Second)
 		newTerm := leader.Term()
-		leader.leading.expect(t, fmt.Sprint("promote ", term), fmt.Sprint("demote ", term))
+		leader.observer.expect(t, fmt.Sprint("promote ", term), fmt.Sprint("demote ", term))
 		if err := leader.Ready(); err == nil {
 			t.Error("Ready() = nil before the promotion")
 		}
 		release()
 		leaderOf(t, leader)
-		leader.leading.expect(t, fmt.Sprint("promote ", newTerm))
+		leader.observer.expect(t, fmt.Sprint("promote ", newTerm))
 	})
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-func TestAddMember_Unreachable_RemainsANonVoter(t *testing.T) {
+func TestAddMember_Unreachable_RemainsNonVoter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leader := leaderOf(t, memoryCluster(t, 1, nil)...)
 		if err := leader.AddMember(t.Context(), Addition{ID: "gk2", PeerAddress: "gk2.test:7421"}); err != nil {

@@ -89,7 +89,7 @@ func TestOverlap_EntryOnFollowersButNotLeader_HasNoEffectYet(t *testing.T) {
 	})
 }
 
-func TestOverlap_FailedWrite_NothingIsAnsweredOrCommitted(t *testing.T) {
+func TestOverlap_FailedWrite_EntryIsNotCommitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -117,7 +117,7 @@ func TestOverlap_FailedWrite_NothingIsAnsweredOrCommitted(t *testing.T) {
 
 // A leader with queued entries receives a vote request for a newer term. It must write the entries to disk before it
 // stores or grants the vote.
-func TestOverlap_VoteInANewerTerm_WaitsForTheQueue(t *testing.T) {
+func TestOverlap_VoteInNewerTerm_WaitsForQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -163,7 +163,7 @@ func TestOverlap_VoteInANewerTerm_WaitsForTheQueue(t *testing.T) {
 
 // A leader crashes while an entry is only on its followers' disks. The followers elect a new leader, which commits the
 // entry. The crashed leader must not have applied it.
-func TestOverlap_LeaderLosesItsQueue_FollowsTheOthers(t *testing.T) {
+func TestOverlap_LeaderCrashesWithQueuedEntry_FollowersCommitIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -189,7 +189,7 @@ func TestOverlap_LeaderLosesItsQueue_FollowsTheOthers(t *testing.T) {
 // A leader with a stalled disk is deposed, and the next leader sends it a snapshot. Raft has already handed the entries
 // in the snapshot to the state machine, but they are not on disk yet. A success response means that the member has
 // stored them, so it must wait until they are.
-func TestOverlap_SnapshotFromTheNextLeader_WaitsForTheQueue(t *testing.T) {
+func TestOverlap_SnapshotFromNextLeader_WaitsForQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)

@@ -116,7 +116,7 @@ func TestChownTree_OtherUsersFilesAndFilesOutside_KeepTheirOwners(t *testing.T) 
 	wantOwner(t, outside, rootUser)
 }
 
-func TestWithOwner_AnotherUsersFile_NamesTheOwnerAndTheFix(t *testing.T) {
+func TestWithOwner_OtherUsersFile_ErrorNamesOwnerAndFix(t *testing.T) {
 	path, self := filepath.Join(t.TempDir(), AdminFileName), owner{uid: os.Geteuid()}
 	if self.uid == 0 {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {

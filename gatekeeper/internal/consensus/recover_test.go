@@ -19,18 +19,18 @@ func newMachine(clusterID string) Machine { return fsm.New(clusterID) }
 // createDataDir creates a data directory with a snapshot up to entry 10, and adds snapshots at the given indexes.
 func createDataDir(t *testing.T, snapshots ...uint64) (dir string) {
 	t.Helper()
-	return createDataDirIn(t, "", snapshots...)
+	return createDataDirWithStore(t, "", snapshots...)
 }
 
-// createDataDirIn is like createDataDir, with the given log store.
-func createDataDirIn(t *testing.T, kind LogStore, snapshots ...uint64) (dir string) {
+// createDataDirWithStore is like createDataDir, with the given log store.
+func createDataDirWithStore(t *testing.T, kind LogStore, snapshots ...uint64) (dir string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "data")
 	createDataDirAt(t, dir, kind, snapshots...)
 	return dir
 }
 
-// createDataDirAt is like createDataDirIn, but creates the directory at dir.
+// createDataDirAt is like createDataDirWithStore, but creates the directory at dir.
 func createDataDirAt(t *testing.T, dir string, kind LogStore, snapshots ...uint64) {
 	t.Helper()
 	id := ClusterID{Seed: 7, Incarnation: 2}
@@ -51,7 +51,7 @@ func createDataDirAt(t *testing.T, dir string, kind LogStore, snapshots ...uint6
 	}
 }
 
-func TestReadDataDir_SeveralSnapshots_UsesTheNewestAndItsMembers(t *testing.T) {
+func TestReadDataDir_SeveralSnapshots_UsesNewest(t *testing.T) {
 	r, err := ReadDataDir(createDataDir(t, 20), newMachine)
 	if err != nil {
 		t.Fatal(err)
@@ -83,7 +83,7 @@ func TestReadDataDir_NewestSnapshotDamaged_ReturnsErrDataDirDamaged(t *testing.T
 	}
 }
 
-func TestReadDataDir_Twice_SharesTheLockAndExcludesServers(t *testing.T) {
+func TestReadDataDir_Twice_SharesLockAndExcludesServers(t *testing.T) {
 	dir := createDataDir(t)
 	a, err := ReadDataDir(dir, newMachine)
 	if err != nil {
@@ -104,7 +104,7 @@ func TestReadDataDir_Twice_SharesTheLockAndExcludesServers(t *testing.T) {
 	}
 }
 
-func TestQuorum_CountsEachVoterInTheNewestConfigurationOnce(t *testing.T) {
+func TestQuorum_CountsVotersOfNewestConfigurationOnce(t *testing.T) {
 	three := []Member{{ID: "gk1", Voter: true}, {ID: "gk2", Voter: true}, {ID: "gk3", Voter: true}}
 	five := append(three[:3:3], Member{ID: "gk4", Voter: true}, Member{ID: "gk5", Voter: true}, Member{ID: "gk6"})
 	at := func(id string, term, index uint64, members []Member) *OfflineDir {

@@ -138,8 +138,8 @@ func (n *Node) silentSince(e *epoch, servers []raft.Server, t time.Time) []strin
 
 // leaderless reports whether this member has not heard from a leader for longer than an election takes.
 func (n *Node) leaderless() bool {
-	_, leading := leads(n.raft)
-	return !leading && time.Since(n.raft.LastContact()) > 2*n.cfg.Timeouts.Election
+	_, observer := leads(n.raft)
+	return !observer && time.Since(n.raft.LastContact()) > 2*n.cfg.Timeouts.Election
 }
 
 // handleDialResult handles the result of introducing this member to a peer.

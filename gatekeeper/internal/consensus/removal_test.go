@@ -104,7 +104,7 @@ func TestRemoveMember_AlreadyRetired_SecondCallRemovesIt(t *testing.T) {
 	}
 }
 
-func TestRemoveMember_CannotRetire_RemovesNothing(t *testing.T) {
+func TestRemoveMember_RetireFails_MemberIsNotRemoved(t *testing.T) {
 	set, listeners := namedSet(t, "gk1", "gk2")
 	errFull := errors.New("the log is full")
 	var servers []*server
@@ -227,7 +227,7 @@ func removeWithOneDead(t *testing.T) (uncommitted bool) {
 	return true
 }
 
-func TestAddMember_Again_KeepsTheOperatorsDecision(t *testing.T) {
+func TestAddMember_Repeated_KeepsVoterSetting(t *testing.T) {
 	servers := bootSetWithRetire(t, "gk1", "gk2", "gk3")
 	leader := electLeader(t, servers)
 	other := without(servers, leader)[0]

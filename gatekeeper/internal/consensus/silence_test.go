@@ -18,7 +18,7 @@ func countChecks(m *member) (checks *int) {
 
 // A follower that has just granted a pre-vote leaves the election to that candidate. If both became candidates, they
 // would split the votes.
-func TestSilence_PreVoteGranted_LeavesTheElectionToTheCandidate(t *testing.T) {
+func TestSilence_PreVoteGranted_DoesNotCampaign(t *testing.T) {
 	for range 4 { // repeated, because Raft's own randomized timer may also make the voter a candidate
 		synctest.Test(t, func(t *testing.T) {
 			members := memoryCluster(t, 3, nil)
@@ -69,7 +69,7 @@ func TestSilence_DiskStalls_NoElection(t *testing.T) {
 }
 
 // A pause in the leader's process or network that is well below the heartbeat timeout must not cost it leadership.
-func TestSilence_LeaderPausesForFiveEighthsOfTheTimeout_KeepsLeading(t *testing.T) {
+func TestSilence_ShortLeaderPause_KeepsLeading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)

@@ -90,7 +90,7 @@ func TestOutsider_StatementIsNotRecorded(t *testing.T) {
 	}
 }
 
-func TestDataDir_DiskStalls_LeaderIsStillKnown(t *testing.T) {
+func TestDataDir_DiskStalls_RecordedPeersRemainReadable(t *testing.T) {
 	memory := NewMemory()
 	f, err := PrepareDataDir(DataDirConfig{Memory: memory, MemberID: "gk1", ClusterName: "test"})
 	if err != nil {

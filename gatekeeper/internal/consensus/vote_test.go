@@ -115,7 +115,7 @@ func TestVote_LeaderAlive_NoVoteIsGranted(t *testing.T) {
 }
 
 // Without a leader, neither a member whose log is behind nor a non-member receives a vote.
-func TestVote_LeaderGone_OnlyAnUpToDateMemberGetsVotes(t *testing.T) {
+func TestVote_LeaderGone_OnlyUpToDateMemberGetsVotes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -141,7 +141,7 @@ func TestVote_LeaderGone_OnlyAnUpToDateMemberGetsVotes(t *testing.T) {
 
 // Raft records its vote under the candidate's address. Two members that advertise the same address must not both
 // receive that vote.
-func TestVote_TwoMembersWithTheSameAddress_GetOneVotePerTerm(t *testing.T) {
+func TestVote_SharedAddress_GetsOneVotePerTerm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestWrites_CoverTheLatest128Writes(t *testing.T) {
+func TestWrites_CoverLatest128(t *testing.T) {
 	t.Parallel()
 	var w writes
 	if got := w.latest(); got != (Writes{}) {

@@ -117,9 +117,9 @@ func TestTryAcquire_CallReceivedAfterGrantIsProposed_IsAnsweredAsRefresh(t *test
 		w.define("job", nil)
 		w.tape.hold()
 		answers := make(chan Answer, 2)
-		go w.answerTo(newCall("a", "1"), answers)
+		go w.sendAnswer(newCall("a", "1"), answers)
 		w.sleep(5 * time.Second)
-		go w.answerTo(newCall("a", "1"), answers) // a retry attaches to the pending grant
+		go w.sendAnswer(newCall("a", "1"), answers) // a retry attaches to the pending grant
 		w.sleep(time.Second)
 		w.tape.releaseHeld()
 		first, second := <-answers, <-answers
@@ -133,7 +133,7 @@ func TestTryAcquire_CallReceivedAfterGrantIsProposed_IsAnsweredAsRefresh(t *test
 	})
 }
 
-func (w *world) answerTo(call *AcquireCall, answers chan<- Answer) {
+func (w *world) sendAnswer(call *AcquireCall, answers chan<- Answer) {
 	a, err := w.TryAcquire(context.Background(), call)
 	if err != nil {
 		w.t.Error(err)
@@ -174,7 +174,7 @@ func TestAbandon_AnotherCallAnswered_IsNotAbandoned(t *testing.T) {
 			failed <- err
 		}()
 		synctest.Wait()
-		go w.answerTo(newCall("a", "1"), answers)
+		go w.sendAnswer(newCall("a", "1"), answers)
 		synctest.Wait()
 		cancel()
 		<-failed
@@ -276,8 +276,8 @@ func TestTryAcquire_AlreadyHeldAtApply_IsAnsweredAsRefresh(t *testing.T) {
 		w.define("job", nil)
 		w.tape.hold()
 		answers := make(chan Answer, 2)
-		go w.answerTo(newCall("a", ""), answers)
-		go w.answerTo(newCall("a", ""), answers)
+		go w.sendAnswer(newCall("a", ""), answers)
+		go w.sendAnswer(newCall("a", ""), answers)
 		synctest.Wait()
 		w.tape.releaseHeld()
 		first, second := <-answers, <-answers
@@ -294,7 +294,7 @@ func TestTryAcquire_ExpiryOfHeldPermitInFlight_IsDecidedAgain(t *testing.T) {
 		w.tape.hold()
 		w.sleep(61 * time.Second)
 		answers := make(chan Answer, 1)
-		go w.answerTo(newCall("a", ""), answers)
+		go w.sendAnswer(newCall("a", ""), answers)
 		synctest.Wait()
 		if len(answers) != 0 {
 			t.Fatal("the call was answered while the expiry of its permit was in flight")
@@ -319,7 +319,7 @@ func TestTryAcquire_EditedBetweenDecisionAndApply_IsDecidedAgain(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		go w.answerTo(newCall("a", "1"), answers) // decided before the edit is applied
+		go w.sendAnswer(newCall("a", "1"), answers) // decided before the edit is applied
 		synctest.Wait()
 		w.tape.releaseHeld()
 		<-edited
@@ -329,7 +329,7 @@ func TestTryAcquire_EditedBetweenDecisionAndApply_IsDecidedAgain(t *testing.T) {
 	})
 }
 
-func TestRefresh_EditShutsHolderOut_IsStoppingAndKeepsSlot(t *testing.T) {
+func TestRefresh_HolderNoLongerAdmitted_IsStoppingAndKeepsSlot(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.mustAcquire(newCall("a", "1"))

@@ -18,7 +18,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// TestBelief_UnderFaults_NeverExceedsPermits runs clients whose clocks run at slightly different rates, while leaders
+// TestAcquire_UnderFaults_NeverExceedsPermits runs clients whose clocks run at slightly different rates, while leaders
 // fail and operators make changes. The leader is paused, deposed and re-elected. Log entries are delayed, lost, or
 // applied after their outcome was reported as unknown. The definition's duration changes, and operators pause, cordon,
 // revoke, delete and make temporary edits, with and without drains. Some clients keep their identity across
@@ -29,7 +29,7 @@ import (
 //
 // GATEKEEPER_SEED runs a single seed, with the same workload, faults and virtual times. Goroutine scheduling may still
 // differ.
-func TestBelief_UnderFaults_NeverExceedsPermits(t *testing.T) {
+func TestAcquire_UnderFaults_NeverExceedsPermits(t *testing.T) {
 	seeds := make([]uint64, seedCount())
 	for i := range seeds {
 		seeds[i] = uint64(i) + 1
@@ -165,7 +165,7 @@ func (w *world) storm(seed uint64) *beliefs {
 	var clients sync.WaitGroup
 	for i := range 7 {
 		c := &client{
-			w: w, b: b, rng: rand.New(rand.NewPCG(seed, uint64(i)+1)), stragglers: &clients,
+			w: w, b: b, rng: rand.New(rand.NewPCG(seed, uint64(i)+1)), lateRequests: &clients,
 			name: "host" + strconv.Itoa(min(i, 5)), process: strconv.Itoa(i), rate: 0.99 + 0.003*float64(i),
 			stable: i >= 3, shared: i >= 5, holderID: []string{"", "holder"}[i%3%2],
 		}
@@ -279,13 +279,13 @@ func (w *world) operate(rng *rand.Rand) {
 // granted. It relies on the permit for the time spent waiting plus the duration, less a margin of twice the allowed
 // difference between clock rates.
 type client struct {
-	w          *world
-	b          *beliefs
-	rng        *rand.Rand
-	name       string
-	rate       float64 // clock rate
-	requests   int
-	stragglers *sync.WaitGroup // late requests that no caller waits for
+	w            *world
+	b            *beliefs
+	rng          *rand.Rand
+	name         string
+	rate         float64 // clock rate
+	requests     int
+	lateRequests *sync.WaitGroup // late requests that no caller waits for
 
 	// A stable client keeps its identity across acquisitions. A shared client is one of two processes with the same
 	// identity.
@@ -356,17 +356,17 @@ func (c *client) acquire(ctx context.Context) {
 		case err == nil && a.Denial != nil, ctx.Err() != nil:
 			return
 		case c.stable && c.rng.IntN(2) == 0: // retry with another request id, and perhaps cancel this one
-			c.straggle(call)
+			c.sendLate(call)
 			return
 		}
 	}
 }
 
-// straggle sends a request or its cancellation late, after the client has given up on it.
-func (c *client) straggle(call *AcquireCall) {
+// sendLate sends a request or its cancellation late, after the client has given up on it.
+func (c *client) sendLate(call *AcquireCall) {
 	delay := time.Duration(c.rng.Int64N(int64(12 * time.Second)))
 	again, cancels := *call, c.rng.IntN(3) > 0 && call.RequestID != ""
-	c.stragglers.Go(func() {
+	c.lateRequests.Go(func() {
 		time.Sleep(delay)
 		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 		defer cancel()
@@ -447,7 +447,7 @@ func (c *client) hold(p *semaphore.Permit, base time.Time, waited time.Duration)
 			_, _ = c.w.Release(ctx, fsm.Release{Token: p.Token, Job: job}, semaphore.Owner{Identity: &p.Identity})
 		}
 		if delay > 0 {
-			c.stragglers.Go(release)
+			c.lateRequests.Go(release)
 			return
 		}
 		release()

@@ -88,7 +88,7 @@ func TestHousekeep_HostClockYearAhead_DoesNotBlockJob(t *testing.T) {
 	})
 }
 
-func TestHostClocks_ReturnsCallersWithSkewedClocks(t *testing.T) {
+func TestHostClocks_SkewedClocks_AreReturned(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var log bytes.Buffer
 		w.cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))

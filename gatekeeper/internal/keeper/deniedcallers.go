@@ -21,8 +21,8 @@ type DeniedCaller struct {
 	denials.Denial
 	// Resolved is set if the same request would no longer be denied for such a reason.
 	Resolved bool
-	// OtherHolder is another caller that would still be admitted, and that holds a permit or has released one since the first
-	// of these denials; nil if none.
+	// OtherHolder is another caller that would still be admitted, and that holds a permit or has released one since the
+	// first of these denials; nil if none.
 	OtherHolder *semaphore.Identity
 	// HeldAt is when the caller last had a permit, as far as the journal shows; zero if it never had one.
 	HeldAt time.Time
@@ -251,8 +251,8 @@ func (k *Keeper) decideAgain(state *fsm.State, d *denials.Denial) (reason semaph
 	return now.Reason, k.sentence(state, &d.Request, &facts, now), true
 }
 
-// otherHolder returns another caller that has had a permit since the denied caller was first denied, and that would still be
-// admitted; nil if there is none.
+// otherHolder returns another caller that has had a permit since the denied caller was first denied, and that would
+// still be admitted; nil if there is none.
 func (k *Keeper) otherHolder(state *fsm.State, d *denials.Denial) *semaphore.Identity {
 	serves := func(p *semaphore.Permit) bool { return !sameCaller(p, d) && k.admits(state, d.Semaphore, p.Identity) }
 	for p := range state.Holders(d.Semaphore) {

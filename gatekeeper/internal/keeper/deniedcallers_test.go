@@ -38,7 +38,7 @@ func forSemaphore(call *AcquireCall, name string) *AcquireCall {
 	return call
 }
 
-func TestDeniedCallers_ReasonThatWaitingDoesNotCure_IsRememberedUntilCured(t *testing.T) {
+func TestDeniedCallers_NeedsAction_IsListedUntilCured(t *testing.T) {
 	op := context.Background()
 	for want, c := range map[semaphore.Reason]struct {
 		deny func(w *world) *AcquireCall
@@ -121,7 +121,7 @@ func TestDeniedCallers_ReasonThatWaitingDoesNotCure_IsRememberedUntilCured(t *te
 
 // The request is decided again on the current state, even if the caller has not retried since the definition and the
 // cordons changed.
-func TestDeniedCallers_CauseChangedSince_NewCauseIsReported(t *testing.T) {
+func TestDeniedCallers_CauseChanged_ReportsNewCause(t *testing.T) {
 	op := context.Background()
 	inUpgradedWorld(t, func(w *world) {
 		check := func(when string, reason semaphore.Reason, part, text string) {
@@ -156,9 +156,9 @@ func TestDeniedCallers_CauseChangedSince_NewCauseIsReported(t *testing.T) {
 	})
 }
 
-// Once an edit admits the caller, the denial is resolved, even if a pause, a full semaphore or its own permit still blocks
-// the same request. None of these requires an operator to admit the caller.
-func TestDeniedCallers_AdmittedByAnEdit_IsCured(t *testing.T) {
+// Once an edit admits the caller, the denial is resolved, even if a pause, a full semaphore or its own permit still
+// blocks the same request. None of these requires an operator to admit the caller.
+func TestDeniedCallers_AdmittedByEdit_IsCured(t *testing.T) {
 	shutOut := func(d *semaphore.Definition) { d.GroupPattern = "dr" }
 	otherHolder := func(change func(*semaphore.Definition)) func(*semaphore.Definition) {
 		return func(d *semaphore.Definition) {
@@ -224,7 +224,7 @@ func TestDeniedCallers_AdmittedByAnEdit_IsCured(t *testing.T) {
 	})
 }
 
-func TestDeniedCallers_DenialThatWaitingCures_IsNotRemembered(t *testing.T) {
+func TestDeniedCallers_NeedsOnlyWaiting_IsNotListed(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.mustAcquire(firingCall("a", "1", 0, 0))
@@ -237,7 +237,7 @@ func TestDeniedCallers_DenialThatWaitingCures_IsNotRemembered(t *testing.T) {
 }
 
 // Only a granted firing shows that the host's clock is correct again. The passage of time does not.
-func TestDeniedCallers_FiringTooFarAhead_IsCuredOnlyByALaterFiring(t *testing.T) {
+func TestDeniedCallers_FiringTooFarAhead_IsCuredByLaterFiring(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.wantDenied(firingCall("a", "1", time.Hour, 0), semaphore.FiringTooFarAhead)
@@ -252,7 +252,7 @@ func TestDeniedCallers_FiringTooFarAhead_IsCuredOnlyByALaterFiring(t *testing.T)
 	})
 }
 
-func TestDeniedCallers_FiringForgotten_IsCuredByALaterFiring(t *testing.T) {
+func TestDeniedCallers_FiringForgotten_IsCuredByLaterFiring(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		old := firingCall("a", "1", 0, 0)
@@ -270,7 +270,7 @@ func TestDeniedCallers_FiringForgotten_IsCuredByALaterFiring(t *testing.T) {
 	})
 }
 
-func TestDeniedCallers_EverySlotIsHeldForAnOperator_IsRemembered(t *testing.T) {
+func TestDeniedCallers_AllSlotsHeldForOperator_IsListed(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.OnExpiry = semaphore.OnExpiryHold })
 		p := w.mustAcquire(newCall("a", "1"))
@@ -304,7 +304,7 @@ func TestDenyAll_CallerIsAdmitted_OmitsSemaphore(t *testing.T) {
 			}
 		}
 		standby := func() *AcquireCall {
-			return askAs(semaphore.Identity{Group: "dr", Acquirer: "b"}, "")
+			return callAs(semaphore.Identity{Group: "dr", Acquirer: "b"}, "")
 		}
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" })
 		w.wantDenied(standby(), semaphore.GroupMismatch)
@@ -337,7 +337,7 @@ func TestDenyAll_CallerIsAdmitted_OmitsSemaphore(t *testing.T) {
 	})
 }
 
-func TestDeniesAll_OnlyByCordons_ReportsCordon(t *testing.T) {
+func TestDeniesAll_OnlyCordonsDeny_ReportsCordon(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		op := context.Background()
 		want := func(wantAll, wantCordon bool) {
@@ -357,7 +357,7 @@ func TestDeniesAll_OnlyByCordons_ReportsCordon(t *testing.T) {
 		cordon("a", "app1")
 		w.wantDenied(newCall("app1", ""), semaphore.Cordoned)
 		want(true, true)
-		w.wantDenied(askAs(semaphore.Identity{Group: "dr", Acquirer: "b"}, ""), semaphore.GroupMismatch)
+		w.wantDenied(callAs(semaphore.Identity{Group: "dr", Acquirer: "b"}, ""), semaphore.GroupMismatch)
 		want(true, true) // b would still be denied without the cordon, but app1 would not
 		if _, err := w.Uncordon(op, fsm.Uncordon{ID: "a"}); err != nil {
 			t.Fatal(err)
@@ -381,12 +381,12 @@ func TestDeniesAll_OnlyByCordons_ReportsCordon(t *testing.T) {
 
 // Once a cordon stops the holder, the other callers no longer count as standbys, because no caller can be granted a
 // permit.
-func TestDeniesAll_FormerHolderIsShutOut_StandbysDoNotHideIt(t *testing.T) {
+func TestDeniesAll_FormerHolderShutOut_IgnoresStandbys(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		op := context.Background()
 		state := func() *fsm.State { return w.machine.State() }
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" })
-		standby := askAs(semaphore.Identity{Group: "dr", Acquirer: "b"}, "")
+		standby := callAs(semaphore.Identity{Group: "dr", Acquirer: "b"}, "")
 		holder := w.mustAcquire(newCall("app1", ""))
 		w.wantDenied(standby, semaphore.GroupMismatch)
 		if v := w.onlyDeniedCaller(); v.OtherHolder == nil || v.OtherHolder.Acquirer != "app1" {
@@ -416,7 +416,7 @@ func TestDeniesAll_FormerHolderIsShutOut_StandbysDoNotHideIt(t *testing.T) {
 }
 
 // A pause never replaces another reason, and a denial remains resolved once the caller has been granted a permit.
-func TestDeniedCallers_PausedLater_PauseIsNotTheReason(t *testing.T) {
+func TestDeniedCallers_PausedLater_KeepsReason(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
 		w.wantDenied(newCall("app1", ""), semaphore.GroupMismatch)
@@ -438,7 +438,7 @@ func TestDeniedCallers_PausedLater_PauseIsNotTheReason(t *testing.T) {
 
 // DeniesAll reports that an edit shuts out every caller, even if one of them was denied and then granted a permit
 // before the edit. It does not report a paused semaphore, which grants no permits anyway.
-func TestDeniesAll_CallerServedEarlier_DoesNotHideIt(t *testing.T) {
+func TestDeniesAll_CallerServedBeforeEdit_IsIgnored(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		want := func(when string, want bool) {
 			t.Helper()
@@ -469,10 +469,10 @@ func TestDeniesAll_CallerServedEarlier_DoesNotHideIt(t *testing.T) {
 }
 
 // After a move and its undo, both callers have had a permit. The most recent holder is listed first.
-func TestDeniedCallers_AllHadPermits_LastHolderComesFirst(t *testing.T) {
+func TestDeniedCallers_AllHeldPermits_LastHolderIsFirst(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = ".*" })
-		standby := askAs(semaphore.Identity{Group: "dr", Acquirer: "b"}, "")
+		standby := callAs(semaphore.Identity{Group: "dr", Acquirer: "b"}, "")
 		for _, call := range []*AcquireCall{standby, newCall("app1", "")} {
 			w.release(w.mustAcquire(call).Token)
 			w.sleep(time.Second)
@@ -480,7 +480,7 @@ func TestDeniedCallers_AllHadPermits_LastHolderComesFirst(t *testing.T) {
 		if err := w.replace("job", func(d *semaphore.Definition) { d.GroupPattern = "prdo" }); err != nil {
 			t.Fatal(err)
 		}
-		for _, call := range []*AcquireCall{newCall("app1", "2"), askAs(standby.Identity, "2")} {
+		for _, call := range []*AcquireCall{newCall("app1", "2"), callAs(standby.Identity, "2")} {
 			w.wantDenied(call, semaphore.GroupMismatch)
 			w.sleep(time.Second)
 		}
@@ -490,7 +490,7 @@ func TestDeniedCallers_AllHadPermits_LastHolderComesFirst(t *testing.T) {
 	})
 }
 
-func TestMisspellings_NameCloseToDefinedOne_IsReturned(t *testing.T) {
+func TestMisspellings_SimilarName_IsReturned(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("nightly-export", nil)
 		w.wantDenied(forSemaphore(newCall("a", ""), "nightly-exprot"), semaphore.NoSuchSemaphore)

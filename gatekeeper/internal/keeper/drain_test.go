@@ -117,8 +117,8 @@ func (w *world) notice(l *Listener) TokenResult {
 	}
 }
 
-// askAs returns a call for "job" by the given identity.
-func askAs(id semaphore.Identity, requestID string) *AcquireCall {
+// callAs returns a call for "job" by the given identity.
+func callAs(id semaphore.Identity, requestID string) *AcquireCall {
 	call := newCall(id.Acquirer, requestID)
 	call.Identity = id
 	return call
@@ -131,7 +131,7 @@ func (w *world) wantTaken() {
 		w.t.Fatalf("Used() = %d, want 1", used)
 	}
 	for _, id := range []semaphore.Identity{otherGroup, otherHost} {
-		if a := w.tryAcquire(askAs(id, "")); a.Outcome != semaphore.Denied {
+		if a := w.tryAcquire(callAs(id, "")); a.Outcome != semaphore.Denied {
 			w.t.Fatalf("%v was granted a permit that the holder may still rely on", id)
 		}
 	}
@@ -144,11 +144,11 @@ func (w *world) wantFree(way *shutOut) {
 		w.t.Fatalf("Used() = %d, want 0", used)
 	}
 	if way.next.Acquirer != "" {
-		w.mustAcquire(askAs(way.next, ""))
+		w.mustAcquire(callAs(way.next, ""))
 	}
 }
 
-func TestDrain_None_HolderIsRefusedButKeepsSlotUntilDeadline(t *testing.T) {
+func TestDrain_Zero_HolderKeepsSlotUntilDeadline(t *testing.T) {
 	forEachShutOut(t, func(w *world, way shutOut) {
 		p := w.mustAcquire(newCall("a", "1"))
 		l := w.follow(p.Token)
@@ -168,7 +168,7 @@ func TestDrain_None_HolderIsRefusedButKeepsSlotUntilDeadline(t *testing.T) {
 	})
 }
 
-func TestDrain_RefreshesSucceedUntilDrainEnds_SlotIsTakenUntilDeadline(t *testing.T) {
+func TestDrain_Positive_RefreshesSucceedUntilDrainEnds(t *testing.T) {
 	forEachShutOut(t, func(w *world, way shutOut) {
 		const drain = 3 * time.Minute // three times the permit's duration
 		p := w.mustAcquire(newCall("a", "1"))
@@ -274,7 +274,7 @@ func TestDrain_GrantedAfterChange_HasNoDrain(t *testing.T) {
 		old := w.mustAcquire(newCall("a", "1"))
 		drain := shutOuts()[0]
 		w.applyShutOut(&drain, old.Token, time.Hour)
-		w.mustAcquire(askAs(otherGroup, ""))
+		w.mustAcquire(callAs(otherGroup, ""))
 		// "prod" is admitted again. Its new permit did not exist when the drain began.
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern, d.Permits = ".*", 3 })
 		late := w.mustAcquire(newCall("b", "2"))
@@ -358,7 +358,7 @@ func TestDrain_TwoCordonsCatchHolder_ShorterDrainApplies(t *testing.T) {
 	})
 }
 
-func TestDrain_SecondCauseLeavesLessTime_AnswerReportsTimeAndCause(t *testing.T) {
+func TestDrain_SecondDrainIsShorter_RefreshReportsIt(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.mustAcquire(newCall("a", "1"))

@@ -235,7 +235,7 @@ func TestMaxHold_Exceeded_HolderIsNotifiedAndRefused(t *testing.T) {
 	})
 }
 
-func TestConfirm_Fails_NoCallIsAnswered(t *testing.T) {
+func TestConfirm_Fails_EveryCallReturnsError(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.mustAcquire(newCall("a", "1"))
@@ -274,7 +274,7 @@ func TestConfirm_EpochChangesMidway_ReturnsNotLeader(t *testing.T) {
 	})
 }
 
-func TestFrame_WaitsBehindOtherFrames_DelaysExpiry(t *testing.T) {
+func TestFrame_ReceivedButNotProcessed_DelaysExpiry(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.mustAcquire(newCall("a", "1"))

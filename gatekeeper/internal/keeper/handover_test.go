@@ -134,7 +134,7 @@ func TestHandOver_SeveralReleasesInOneEntry_OneGrantPerRelease(t *testing.T) {
 
 // A release of a permit that is already cooling frees nothing, so nothing is handed over. Otherwise the first waiter's
 // grant would be refused for lack of space, and a lighter waiter behind it would be granted.
-func TestHandOver_PermitEndsAheadOfItsRelease_NobodyOvertakes(t *testing.T) {
+func TestHandOver_ExpiryPrecedesRelease_KeepsQueueOrder(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
 		heavyHolder, heavyWaiter := newCall("a", "1"), newCall("b", "2")
@@ -159,7 +159,7 @@ func TestHandOver_PermitEndsAheadOfItsRelease_NobodyOvertakes(t *testing.T) {
 // A grant that was decided while the queue was empty may precede a release in the same entry, and take some of the
 // permits that it frees. If those were not subtracted, the first waiter's grant would be refused for lack of space, and
 // a lighter waiter behind it would be granted.
-func TestHandOver_GrantAheadOfARelease_NobodyOvertakes(t *testing.T) {
+func TestHandOver_GrantPrecedesRelease_KeepsQueueOrder(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 5 })
 		holder, caller, heavy := newCall("a", "1"), newCall("x", "2"), newCall("b", "3")
@@ -167,7 +167,7 @@ func TestHandOver_GrantAheadOfARelease_NobodyOvertakes(t *testing.T) {
 		a := w.mustAcquire(holder)
 		w.startEntry()
 		x := make(chan Answer, 1)
-		go w.answerTo(caller, x)
+		go w.sendAnswer(caller, x)
 		synctest.Wait() // its grant waits for the next entry
 		b, c := w.startAcquire(heavy), w.startAcquire(newCall("c", "4"))
 		released := w.startRelease(a.Token)
@@ -193,7 +193,7 @@ func (w *world) startEntry() {
 
 // The release of a heavy permit takes one entry, however many callers are waiting. Waiters that do not fit into the
 // entry are served afterwards, in order.
-func TestHandOver_ToMoreThanAnEntryHolds_ReleaseIsNotHeldUp(t *testing.T) {
+func TestHandOver_MoreWaitersThanFitInEntry_ReleaseIsNotDelayed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const waiters = maxHandover + 44
 		w.define("job", func(d *semaphore.Definition) { d.Permits = waiters })
@@ -239,7 +239,7 @@ func wantOnlyRelease(t *testing.T, w *world) {
 }
 
 // These cases are left to the dispatcher, which checks the queue again after the release has been applied.
-func TestHandOver_OtherCases_WaiterIsServedByTheDispatcher(t *testing.T) {
+func TestHandOver_OtherCases_DispatcherServesWaiter(t *testing.T) {
 	t.Run("the slot is cooling", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", func(d *semaphore.Definition) { d.MinHold = 30 * time.Second })
@@ -312,7 +312,7 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 			p := w.mustAcquire(newCall("a", "1"))
 			w.startEntry()
 			other := make(chan Answer, 1)
-			go w.answerTo(newCall("z", "9"), other) // nobody is waiting yet
+			go w.sendAnswer(newCall("z", "9"), other) // nobody is waiting yet
 			synctest.Wait()
 			heavy := newCall("b", "2")
 			heavy.Weight = 2
@@ -386,7 +386,7 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 	})
 }
 
-func TestHandOver_SeveralReleasesAtOnce_EverySlotIsHandedOverOnce(t *testing.T) {
+func TestHandOver_ConcurrentReleases_EachSlotIsGrantedOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
 		a, z := w.mustAcquire(newCall("a", "1")), w.mustAcquire(newCall("z", "9"))
@@ -406,7 +406,7 @@ func TestHandOver_SeveralReleasesAtOnce_EverySlotIsHandedOverOnce(t *testing.T) 
 	})
 }
 
-func TestHandOver_WaiterLeavesWhileItsGrantIsInFlight_NextIsGranted(t *testing.T) {
+func TestHandOver_WaiterLeavesWithGrantInFlight_NextIsGranted(t *testing.T) {
 	for name, requestID := range map[string]string{"with a request id": "2", "without a request id": ""} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -487,7 +487,7 @@ func TestHandOver_SlowCall_IsGranted(t *testing.T) {
 	})
 }
 
-func TestHandOver_FirstWaiterNotGranted_NobodyOvertakesIt(t *testing.T) {
+func TestHandOver_FirstWaiterNotGranted_KeepsQueueOrder(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.mustAcquire(newCall("a", "1"))
@@ -523,7 +523,7 @@ func TestHandOver_CallReachesMaxWait_IsAnsweredWithItsGrant(t *testing.T) {
 	})
 }
 
-func TestHandOver_RetryWhileTheGrantIsInFlight_BothCallsAreAnswered(t *testing.T) {
+func TestHandOver_RetryWithGrantInFlight_BothCallsAreAnswered(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.mustAcquire(newCall("a", "1"))
@@ -569,7 +569,7 @@ func TestHandOver_CallSupersededBeforeReceivingGrant_IsGrantedAndRetryDecidesAga
 		p := w.mustAcquire(newCall("a", "1"))
 		b, unblock := w.waitBlocked(newCall("b", "2"))
 		w.release(p.Token)
-		repeat := w.joinByHand(newCall("b", "2"))
+		repeat := w.joinQueue(newCall("b", "2"))
 		unblock(nil)
 		b.wantGranted(t)
 		if !repeat.recheck.Load() || len(repeat.wake) == 0 {
@@ -578,8 +578,8 @@ func TestHandOver_CallSupersededBeforeReceivingGrant_IsGrantedAndRetryDecidesAga
 	})
 }
 
-// joinByHand adds a call to the queue as Acquire does, but without a goroutine that waits for its turn.
-func (w *world) joinByHand(call *AcquireCall) *queuedCall {
+// joinQueue adds a call to the queue as Acquire does, but without a goroutine that waits for its turn.
+func (w *world) joinQueue(call *AcquireCall) *queuedCall {
 	me := &queuedCall{call: call, wake: make(chan struct{}, 1)}
 	place := queue.Key{Semaphore: call.Semaphore, Identity: call.Identity, RequestID: call.RequestID}
 	if _, replaced := w.queue.Join(place, call.Request, nil, me, time.Now(), 0); replaced != nil {
@@ -597,7 +597,7 @@ func TestHandOver_CallEnds_ReceivesGrantOrNoneIsProposed(t *testing.T) {
 		heavy.Weight = 2
 		w.mustAcquire(heavy)
 		current, state := w.tenure.Load(), w.machine.State()
-		me := w.joinByHand(newCall("b", "2"))
+		me := w.joinQueue(newCall("b", "2"))
 
 		if grants := w.handOver(current, state, opening{semaphore: "job", freed: 2}, 9); len(grants) != 1 || len(me.wake) != 1 {
 			t.Fatalf("handOver() made %d grants and woke the call %d times, want 1 and 1", len(grants), len(me.wake))
@@ -613,8 +613,8 @@ func TestHandOver_CallEnds_ReceivesGrantOrNoneIsProposed(t *testing.T) {
 		}
 		w.leave(queue.Key{Semaphore: "job", Identity: me.call.Identity, RequestID: "2"}, nil)
 
-		gone := w.joinByHand(newCall("c", "3"))
-		next := w.joinByHand(newCall("d", "4"))
+		gone := w.joinQueue(newCall("c", "3"))
+		next := w.joinQueue(newCall("d", "4"))
 		if !w.withdraw(gone) {
 			t.Fatal("withdraw() = false even though no grant for c is in flight")
 		}

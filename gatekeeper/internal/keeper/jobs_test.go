@@ -51,7 +51,7 @@ func (tw *testWaiter) wantTask(t *testing.T, payload string) Answer {
 	return a
 }
 
-func TestAcquire_IdleWorker_BlocksNobody(t *testing.T) {
+func TestAcquire_IdleWorker_DoesNotBlockCallers(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 1 })
 		first, second := w.startAcquire(workerCall("w1")), w.startAcquire(workerCall("w2"))
@@ -149,7 +149,7 @@ func TestSubmit_IdleWorkers_GetFirstTasksInCompletingEntry(t *testing.T) {
 	})
 }
 
-func TestAcquire_WorkerIsLost_TaskGoesToAnother(t *testing.T) {
+func TestAcquire_WorkerLost_TaskIsReassigned(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits, d.Duration = 2, 10*time.Second })
 		w.submit("j", nil, "x")
@@ -172,7 +172,7 @@ func TestAcquire_WorkerIsLost_TaskGoesToAnother(t *testing.T) {
 	})
 }
 
-func TestAcquire_WorkerThatIsNotAdmitted_GetsNoTask(t *testing.T) {
+func TestAcquire_WorkerNotAdmitted_IsDenied(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "dr" })
 		w.submit("j", nil, "x")
@@ -191,7 +191,7 @@ func TestAcquire_WorkerThatIsNotAdmitted_GetsNoTask(t *testing.T) {
 	})
 }
 
-func TestAcquire_WorkerThatIsCordoned_GetsNoTask(t *testing.T) {
+func TestAcquire_WorkerCordoned_IsDenied(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		waiting := w.startAcquire(workerCall("w1"))
@@ -293,7 +293,7 @@ func TestCancelAndDelete_EarlierSubmission_ChangeNothing(t *testing.T) {
 	})
 }
 
-func TestTimers_Jobs_EndInTimeAfterAChangeOfLeader(t *testing.T) {
+func TestTimers_LeaderChange_RestartsJobTimers(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.submit("late", func(c *fsm.SubmitJob) { c.Spec.Timeout = time.Minute }, "x")
@@ -330,7 +330,7 @@ func TestTimers_Jobs_EndInTimeAfterAChangeOfLeader(t *testing.T) {
 }
 
 // A retry restarts the job's timeout: the time since the job ended does not count.
-func TestTimers_RetriedJob_GetsItsFullTimeout(t *testing.T) {
+func TestTimers_JobRetried_RestartsTimeout(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.submit("j", func(c *fsm.SubmitJob) { c.Spec.Timeout = time.Hour }, "x")
@@ -356,7 +356,7 @@ func TestTimers_RetriedJob_GetsItsFullTimeout(t *testing.T) {
 }
 
 // An incomplete submission is dropped even if its submitter has reacquired its permit.
-func TestTimers_UnfinishedSubmissionOfASubmitterThatIsSuperseded_IsDropped(t *testing.T) {
+func TestTimers_SubmitterSuperseded_DropsIncompleteSubmission(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.define("mine", nil)
@@ -377,7 +377,7 @@ func TestTimers_UnfinishedSubmissionOfASubmitterThatIsSuperseded_IsDropped(t *te
 	})
 }
 
-func TestTimers_Retention_IsCountedFromTheEndOfTheJob(t *testing.T) {
+func TestTimers_Retention_StartsWhenJobEnds(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.submit("j", func(c *fsm.SubmitJob) { c.Spec.Retention = time.Hour }, "x")
@@ -398,7 +398,7 @@ func TestTimers_Retention_IsCountedFromTheEndOfTheJob(t *testing.T) {
 	})
 }
 
-func TestTimers_JobRemoved_ItsSemaphoreIsRemovedToo(t *testing.T) {
+func TestTimers_JobRemoved_RemovesItsSemaphore(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.define("mine", func(d *semaphore.Definition) { d.Labels = semaphore.LabelsOf(map[string]string{work.OwnLabel: "j"}) })
@@ -416,7 +416,7 @@ func TestTimers_JobRemoved_ItsSemaphoreIsRemovedToo(t *testing.T) {
 	})
 }
 
-func TestTimers_JobCancelledByACommandWithoutATime_IsKept(t *testing.T) {
+func TestTimers_JobCancelledWithoutTimestamp_IsKept(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.define("mine", nil)
@@ -440,7 +440,7 @@ func TestTimers_JobCancelledByACommandWithoutATime_IsKept(t *testing.T) {
 	})
 }
 
-func TestTimers_JobRetriedAfterItsTimeout_GetsTheFullTimeoutAgain(t *testing.T) {
+func TestTimers_JobRetriedAfterTimeout_RestartsTimeout(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.submit("j", func(c *fsm.SubmitJob) { c.Spec.Timeout = time.Minute }, "x")
@@ -468,7 +468,7 @@ func TestTimers_JobRetriedAfterItsTimeout_GetsTheFullTimeoutAgain(t *testing.T) 
 	})
 }
 
-func TestAcquire_BehindAWorkerWhoseTaskIsGone_IsGranted(t *testing.T) {
+func TestAcquire_BehindWorkerWithoutTask_IsGranted(t *testing.T) {
 	for name, gone := range map[string]func(w *world, lost uint64) error{
 		"cancelled": func(w *world, _ uint64) error {
 			_, err := w.CancelJob(context.Background(), "j", 0, "ann", "wrong input")
@@ -542,7 +542,7 @@ func TestChangeTasks_ManyTasks_IsSplit(t *testing.T) {
 // A waiter that is woken just as leadership ends may find that it has lost its place. A call that is never retried must
 // then fail, and not be asked to retry. Which of the two events a waiter sees first is random, so the test uses many
 // waiters.
-func TestAcquire_UntilAnswered_EndOfLeadershipIsAnError(t *testing.T) {
+func TestAcquire_UntilAnsweredAndLeadershipLost_ReturnsError(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		const rounds, workers = 20, 200

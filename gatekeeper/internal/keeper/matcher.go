@@ -139,8 +139,8 @@ func (m *matcher) describeCordons(state *fsm.State, id semaphore.Identity) strin
 	return strings.Join(sentences, " ")
 }
 
-// Disabled returns why a stored definition admits no callers on this server: one of its patterns cannot be compiled here.
-// If all patterns can be compiled, it returns the empty string.
+// Disabled returns why a stored definition admits no callers on this server: one of its patterns cannot be compiled
+// here. If all patterns can be compiled, it returns the empty string.
 func (k *Keeper) Disabled(sd *fsm.StoredDefinition) string {
 	for field, pattern := range map[string]string{
 		"group_pattern":    sd.Definition.GroupPattern,

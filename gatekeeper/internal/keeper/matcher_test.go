@@ -22,7 +22,7 @@ func (w *world) cordonUnchecked(c fsm.SetCordon) {
 	synctest.Wait()
 }
 
-func TestCordon_PatternThisServerCannotCompile_CatchesEverybody(t *testing.T) {
+func TestCordon_InvalidPattern_AppliesToEveryone(t *testing.T) {
 	for name, c := range map[string]fsm.SetCordon{
 		"group":    {ID: "newer", GroupPattern: `(?newer)dr`, AcquirerPattern: "nobody"},
 		"acquirer": {ID: "newer", GroupPattern: "nowhere", AcquirerPattern: `(?newer)dr`},
@@ -79,7 +79,7 @@ func TestCordon_Denial_NamesCordonAuthorAndEnd(t *testing.T) {
 	})
 }
 
-func TestDefinition_PatternThisServerCannotCompile_AdmitsNobodyAndReportsIt(t *testing.T) {
+func TestDefinition_InvalidPattern_AdmitsNobody(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		sd := w.machine.State().Definition("job")

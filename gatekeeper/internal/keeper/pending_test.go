@@ -16,7 +16,7 @@ import (
 )
 
 // A request id identifies one acquisition. A call that reuses the id with another weight must not receive its permit.
-func TestTryAcquire_RepeatForAnotherWeightWhileTheGrantIsInFlight_DoesNotGetThatGrant(t *testing.T) {
+func TestTryAcquire_OtherWeightWithGrantInFlight_IsDenied(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
 		w.tape.hold()
@@ -42,15 +42,15 @@ func TestTryAcquire_RepeatForAnotherWeightWhileTheGrantIsInFlight_DoesNotGetThat
 	})
 }
 
-func TestTryAcquire_RepeatWithoutTheExpectedRevisionWhileTheGrantIsInFlight_IsDecidedSeparately(t *testing.T) {
+func TestTryAcquire_OtherRevisionWithGrantInFlight_IsDecidedSeparately(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
 		expected := w.machine.State().PermitRevision("job")
 		w.tape.hold()
-		other, cautious, careless := newCall("b", "2"), newCall("a", "1"), newCall("a", "1")
-		cautious.ExpectedRevision = &expected
+		other, expectsRevision, withoutRevision := newCall("b", "2"), newCall("a", "1"), newCall("a", "1")
+		expectsRevision.ExpectedRevision = &expected
 		errs := make(chan error, 3)
-		for _, call := range []*AcquireCall{other, cautious, careless} {
+		for _, call := range []*AcquireCall{other, expectsRevision, withoutRevision} {
 			call.Received = time.Now()
 			go func() {
 				_, err := w.TryAcquire(context.Background(), call)
@@ -95,7 +95,7 @@ func (p *cancelingProposer) Go(cmd fsm.Command, done func(batcher.Outcome)) {
 	}
 }
 
-func TestAbandon_CallEndsTogetherWithTheOutcome_CountsAsNeverAnswered(t *testing.T) {
+func TestAbandon_CallCancelledAsOutcomeArrives_FreesPermit(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 100 })
 		proposer := &cancelingProposer{Proposer: w.cfg.Proposer}
@@ -119,7 +119,7 @@ func TestAbandon_CallEndsTogetherWithTheOutcome_CountsAsNeverAnswered(t *testing
 
 // A process that shares its identity with a waiting call may be given the call's permit first. The permit must then
 // survive the end of the waiting call.
-func TestGiveUp_AnotherCallGotTheGrant_PermitStays(t *testing.T) {
+func TestGiveUp_OtherCallReceivedGrant_KeepsPermit(t *testing.T) {
 	for name, answered := range map[string]bool{"answered": true, "not answered": false} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {

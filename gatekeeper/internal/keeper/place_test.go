@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,22 +59,24 @@ func TestAcquire_EarlierCallGranted_RetryInTheQueueIsAnswered(t *testing.T) {
 	})
 }
 
-// staleMachine returns the old states first, as if the state changed between the decision and joining the queue.
+// staleMachine returns an old state until a call has joined the queue, as if the state changed between the decision and
+// the join.
 type staleMachine struct {
 	Machine
-	old []*fsm.State
+	old     *fsm.State
+	waiters func() int
+	joined  atomic.Bool
 }
 
 func (m *staleMachine) State() *fsm.State {
-	if len(m.old) == 0 {
-		return m.Machine.State()
+	if !m.joined.Load() && m.waiters() == 0 {
+		return m.old
 	}
-	old := m.old[0]
-	m.old = m.old[1:]
-	return old
+	m.joined.Store(true)
+	return m.Machine.State()
 }
 
-func TestAcquire_EarlierCallGrantedBeforeTheRepeatJoins_RepeatIsAnswered(t *testing.T) {
+func TestAcquire_GrantedBeforeRetryJoins_RetryIsAnswered(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.mustAcquire(newCall("a", "1"))
@@ -81,7 +84,7 @@ func TestAcquire_EarlierCallGrantedBeforeTheRepeatJoins_RepeatIsAnswered(t *test
 		old := w.machine.State()
 		w.release(p.Token)
 		granted := b.wantGranted(t)
-		w.cfg.Machine = &staleMachine{Machine: w.cfg.Machine, old: []*fsm.State{old, old}}
+		w.cfg.Machine = &staleMachine{Machine: w.cfg.Machine, old: old, waiters: w.WaiterCount}
 		repeat := w.startAcquire(newCall("b", "2"))
 		if a := repeat.answered(t); a.Outcome != semaphore.Refreshed || a.Permit.Token != granted.Token {
 			t.Fatalf("retry = %+v, want a refresh of its permit", a)

@@ -139,14 +139,14 @@ func TestReacquire_ReplacesToken_ReleaseFreesImmediately(t *testing.T) {
 	})
 }
 
-func TestReacquire_WhileTheReleaseIsInFlight_IsAnsweredOnceItIsApplied(t *testing.T) {
+func TestReacquire_ReleaseInFlight_IsGrantedAfterRelease(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		first := w.mustAcquire(newCall("a", "1"))
 		w.tape.hold()
 		released := w.startRelease(first.Token)
 		answers := make(chan Answer, 1)
-		go w.answerTo(newCall("a", "2"), answers)
+		go w.sendAnswer(newCall("a", "2"), answers)
 		synctest.Wait()
 		w.tape.releaseHeld()
 		if err := <-released; err != nil {
@@ -168,7 +168,7 @@ func TestReacquire_WithAFiring_IsDenied(t *testing.T) {
 		p := w.mustAcquire(first)
 		d := w.wantDenied(again, semaphore.FiringClaimed)
 		if d.Decision.Claim == nil || d.Decision.Claim.Winner != p.Identity || d.RetryAfter <= 0 {
-			t.Errorf("denial = %+v, want the claim of its own permit", d)
+			t.Errorf("denial = %+v, want the claim of the same permit", d)
 		}
 	})
 }
@@ -243,7 +243,7 @@ func inWorldWithHook(t *testing.T, test func(w *world, beforeEvent func(func()))
 	})
 }
 
-func TestRefresh_BetweenTheGrantAndItsEvent_IsNotForgotten(t *testing.T) {
+func TestRefresh_BetweenGrantAndEvent_KeepsPermit(t *testing.T) {
 	inWorldWithHook(t, func(w *world, beforeEvent func(func())) {
 		w.define("job", nil)
 		w.sleep(5 * time.Minute)

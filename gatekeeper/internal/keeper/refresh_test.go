@@ -8,7 +8,7 @@ import (
 )
 
 // A refresh writes to the log only to lengthen the duration, and must not wait for a slow log.
-func TestRefresh_LongerDurationIsSlowToCommit_IsAnsweredInTimeWithOldOne(t *testing.T) {
+func TestRefresh_LongerDurationCommitsSlowly_ReturnsOldDuration(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Duration = 10 * time.Second })
 		p := w.mustAcquire(newCall("a", "1"))

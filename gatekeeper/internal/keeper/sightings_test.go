@@ -23,7 +23,7 @@ func TestSightings_NewCallersGrantedOrDenied_AreRecordedWithinASecond(t *testing
 		w.define("job", func(d *semaphore.Definition) { d.GroupPattern = "prod" })
 		w.mustAcquire(newCall("a", ""))
 		w.wantDenied(newCall("b", ""), semaphore.NoFreePermit)
-		w.wantDenied(askAs(semaphore.Identity{Group: "dr", Acquirer: "c"}, ""), semaphore.GroupMismatch)
+		w.wantDenied(callAs(semaphore.Identity{Group: "dr", Acquirer: "c"}, ""), semaphore.GroupMismatch)
 		w.startAcquire(newCall("d", "1")).cancel()
 		w.sleep(sightingInterval)
 		for _, acquirer := range []string{"a", "b", "d"} {

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func TestMissed_NobodyAsks_IsReportedOnceAfterExpectEvery(t *testing.T) {
+func TestMissed_NoRequests_IsReportedOnceAfterExpectEvery(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.Sleep(time.Hour - time.Second)
 		w.want(fsm.NothingMissed)

@@ -193,7 +193,7 @@ func TestVerify_Claims_ProveSubjectsInOrder(t *testing.T) {
 	}
 }
 
-func TestVerify_NewKey_IsFetchedAndOldOnesAreKept(t *testing.T) {
+func TestVerify_NewKey_IsFetchedAndOldKeysAreKept(t *testing.T) {
 	t.Parallel()
 	first, second := oidctest.NewRSAKey("k1"), oidctest.NewKey("k2")
 	i := oidctest.New(t, first)

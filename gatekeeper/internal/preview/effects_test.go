@@ -35,7 +35,7 @@ func stopped(e *Effect) (tokens []uint64) {
 	return tokens
 }
 
-func TestEffects_Edit_ListsStoppedHoldersAndWhenSlotsAreFree(t *testing.T) {
+func TestEffects_Edit_ReportsStoppedHoldersAndFreeWithin(t *testing.T) {
 	for name, x := range map[string]struct {
 		before, after func(*semaphore.Definition)
 		drain         time.Duration
@@ -65,7 +65,7 @@ func TestEffects_Edit_ListsStoppedHoldersAndWhenSlotsAreFree(t *testing.T) {
 	}
 }
 
-func TestEffects_HolderAlreadyStopping_IsListedOnlyIfGivenLessTime(t *testing.T) {
+func TestEffects_StoppingHolder_IsListedOnlyIfDrainIsShortened(t *testing.T) {
 	for name, firstStop := range map[string]func(c *cluster, token uint64, drain time.Duration){
 		"cordon": func(c *cluster, _ uint64, drain time.Duration) {
 			c.Do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Drain: drain})
@@ -152,7 +152,7 @@ func TestEffects_DeletionWithHolders_StopsThem(t *testing.T) {
 	}
 }
 
-func TestEffects_EditThatChangesNothing_HasNoEffect(t *testing.T) {
+func TestEffects_NoOpEdit_HasNoEffect(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	c.Grant("job", "prod", "a")
@@ -286,7 +286,7 @@ func TestEffects_Cordon_StopsHoldersOfEverySemaphore(t *testing.T) {
 	}
 }
 
-func TestEffects_Cordon_CatchesHolderWithoutSighting(t *testing.T) {
+func TestEffects_Cordon_MatchesHolderWithoutSighting(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	c.Grant("job", "prod", "host1")
@@ -298,7 +298,7 @@ func TestEffects_Cordon_CatchesHolderWithoutSighting(t *testing.T) {
 	}
 }
 
-func TestEffects_Cordon_ReportsWhoMayTakeWaitingTasks(t *testing.T) {
+func TestEffects_Cordon_ReportsWorkersForWaitingTasks(t *testing.T) {
 	c := newCluster(t)
 	for _, name := range []string{"job", "idle"} {
 		c.Define(name, nil)
@@ -316,7 +316,7 @@ func TestEffects_Cordon_ReportsWhoMayTakeWaitingTasks(t *testing.T) {
 	}
 }
 
-func TestConflict_MatchesBatchRefusal(t *testing.T) {
+func TestConflict_MatchesApplyResult(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	stale := c.Change("job", statetest.Group("dr"))

@@ -76,7 +76,7 @@ func TestMove_SomeDefinitionsSelected_EditsThemInNameOrder(t *testing.T) {
 
 // A definition that admits both groups is left unchanged, so its holder in the old group continues. The plan warns
 // about that holder.
-func TestPlanMove_DefinitionAdmitsBothGroups_NamesHoldersThatContinue(t *testing.T) {
+func TestPlanMove_PatternAdmitsBothGroups_WarnsAboutRemainingHolders(t *testing.T) {
 	c := newCluster(t)
 	c.Define("both", statetest.Group("prod|dr"))
 	c.Define("moves", statetest.Group("prod"))

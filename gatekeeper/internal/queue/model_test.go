@@ -39,9 +39,9 @@ func (m *model) find(k Key) *modelWaiter {
 	return nil
 }
 
-// acquirerWaits reports whether the acquirer already has an acquisition waiting. Workers and acquisitions with a firing
+// hasWaiter reports whether the acquirer already has an acquisition waiting. Workers and acquisitions with a firing
 // do not count.
-func (m *model) acquirerWaits(k Key) bool {
+func (m *model) hasWaiter(k Key) bool {
 	return slices.ContainsFunc(m.lines[k.Semaphore], func(w *modelWaiter) bool { return w.key.Identity == k.Identity && !w.firing && !w.worker })
 }
 
@@ -142,7 +142,7 @@ func sameKeys(a, b []Key) bool {
 	return slices.Equal(a, b)
 }
 
-func TestQueue_RandomOperations_MatchTheModel(t *testing.T) {
+func TestQueue_RandomOperations_MatchModel(t *testing.T) {
 	sems := []string{"a", "b"}
 	rapid.Check(t, func(t *rapid.T) {
 		q := New[*call]()
@@ -177,7 +177,7 @@ func TestQueue_RandomOperations_MatchTheModel(t *testing.T) {
 				impl, replaced := join(k, request, nil, c, now, claim)
 				var want *call
 				w := m.find(k)
-				if w == nil && exclusive && !firing && !worker && m.acquirerWaits(k) {
+				if w == nil && exclusive && !firing && !worker && m.hasWaiter(k) {
 					if impl != nil || replaced != nil {
 						t.Fatalf("JoinExclusive(%v) added a second waiter for the acquirer", k)
 					}

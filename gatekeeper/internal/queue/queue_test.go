@@ -38,7 +38,7 @@ func numbers(ws []*Waiter[*call]) []int {
 	return ns
 }
 
-func wantNumbers(t *testing.T, what string, ws []*Waiter[*call], want ...int) {
+func wantWaiters(t *testing.T, what string, ws []*Waiter[*call], want ...int) {
 	t.Helper()
 	if got := numbers(ws); !slices.Equal(got, want) {
 		t.Errorf("%s: got waiters %v, want %v", what, got, want)
@@ -49,11 +49,11 @@ func TestOffer_FirstDoesNotFit_OffersNothing(t *testing.T) {
 	q := New[*call]()
 	join(q, 1, 5, start)
 	join(q, 2, 1, start)
-	wantNumbers(t, "4 free", q.Offer("s", 4, 0))
-	wantNumbers(t, "5 free", q.Offer("s", 5, 0), 1)
-	wantNumbers(t, "5 free, all being offered", q.Offer("s", 5, 0))
-	wantNumbers(t, "6 free, 5 of them being offered", q.Offer("s", 6, 0), 2)
-	wantNumbers(t, "another semaphore", q.Offer("other", 100, 0))
+	wantWaiters(t, "4 free", q.Offer("s", 4, 0))
+	wantWaiters(t, "5 free", q.Offer("s", 5, 0), 1)
+	wantWaiters(t, "5 free, all being offered", q.Offer("s", 5, 0))
+	wantWaiters(t, "6 free, 5 of them being offered", q.Offer("s", 6, 0), 2)
+	wantWaiters(t, "another semaphore", q.Offer("other", 100, 0))
 }
 
 func TestOffer_SeveralFit_AreOfferedTogetherInOrder(t *testing.T) {
@@ -61,10 +61,10 @@ func TestOffer_SeveralFit_AreOfferedTogetherInOrder(t *testing.T) {
 	for n := 1; n <= 5; n++ {
 		join(q, n, 2, start)
 	}
-	wantNumbers(t, "7 free", q.Offer("s", 7, 0), 1, 2, 3)
+	wantWaiters(t, "7 free", q.Offer("s", 7, 0), 1, 2, 3)
 	q.Leave(key("s", 1))
-	wantNumbers(t, "after one was granted", q.Offer("s", 5, 0))
-	wantNumbers(t, "after one slot was freed", q.Offer("s", 6, 0), 4)
+	wantWaiters(t, "after one was granted", q.Offer("s", 5, 0))
+	wantWaiters(t, "after one slot was freed", q.Offer("s", 6, 0), 4)
 }
 
 func TestReturn_RefusedGrant_IsOfferedAgainFirst(t *testing.T) {
@@ -79,16 +79,16 @@ func TestReturn_RefusedGrant_IsOfferedAgainFirst(t *testing.T) {
 	if q.Offered(w) {
 		t.Error("Offered() = true after Return")
 	}
-	wantNumbers(t, "after the return", q.Offer("s", 2, 0), 1, 2)
+	wantWaiters(t, "after the return", q.Offer("s", 2, 0), 1, 2)
 	q.Leave(key("s", 1))
 	q.Return(w) // no effect, because the waiter has left
-	wantNumbers(t, "still in line", q.Waiting("s"), 2)
+	wantWaiters(t, "still in line", q.Waiting("s"), 2)
 	if q.Total(noTasks) != 1 {
 		t.Errorf("Total() = %d, want 1", q.Total(noTasks))
 	}
 }
 
-func TestJoin_KnownKey_KeepsItsPlaceAndReplacesTheCall(t *testing.T) {
+func TestJoin_ExistingKey_KeepsPlaceAndReplacesCall(t *testing.T) {
 	q := New[*call]()
 	w, c := join(q, 1, 1, start)
 	join(q, 2, 1, start)
@@ -101,13 +101,13 @@ func TestJoin_KnownKey_KeepsItsPlaceAndReplacesTheCall(t *testing.T) {
 		t.Errorf("Place() = %d of %d, want 1 of 2", place, length)
 	}
 	q.Detach(w, c, start) // detaching the replaced call has no effect
-	wantNumbers(t, "offered", q.Offer("s", 1, 0), 1)
+	wantWaiters(t, "offered", q.Offer("s", 1, 0), 1)
 	if w.Request.Weight != 1 {
 		t.Errorf("the second Join changed the request: %+v", w.Request)
 	}
 }
 
-func TestDetach_AbsentWaiter_KeepsItsPlaceForLingerAndIsSkipped(t *testing.T) {
+func TestDetach_AbsentWaiter_KeepsPlaceAndIsSkipped(t *testing.T) {
 	q := New[*call]()
 	w, c := join(q, 1, 1, start)
 	join(q, 2, 1, start)
@@ -115,8 +115,8 @@ func TestDetach_AbsentWaiter_KeepsItsPlaceForLingerAndIsSkipped(t *testing.T) {
 	if !q.Ahead("s", &Key{Semaphore: "s"}, 0) || q.Call(w) != nil {
 		t.Error("Ahead() does not count the absent waiter, or it still has a call")
 	}
-	wantNumbers(t, "offered while the first is absent", q.Offer("s", 1, 0), 2)
-	wantNumbers(t, "dropped too early", q.Expire(start.Add(Linger-1)))
+	wantWaiters(t, "offered while the first is absent", q.Offer("s", 1, 0), 2)
+	wantWaiters(t, "dropped too early", q.Expire(start.Add(Linger-1)))
 	if at, ok := q.NextExpiry(); !ok || !at.Equal(start.Add(Linger)) {
 		t.Errorf("NextExpiry() = %v, %v, want Linger after start", at, ok)
 	}
@@ -125,19 +125,19 @@ func TestDetach_AbsentWaiter_KeepsItsPlaceForLingerAndIsSkipped(t *testing.T) {
 	if rejoined != w || replaced != nil {
 		t.Errorf("Join() of the absent waiter = %p (first %p), replaced %v, want the same waiter and no call replaced", rejoined, w, replaced)
 	}
-	wantNumbers(t, "offered after rejoining", q.Offer("s", 2, 0), 1)
-	wantNumbers(t, "dropped after rejoining", q.Expire(start.Add(time.Hour)))
+	wantWaiters(t, "offered after rejoining", q.Offer("s", 2, 0), 1)
+	wantWaiters(t, "dropped after rejoining", q.Expire(start.Add(time.Hour)))
 	if _, ok := q.NextExpiry(); ok {
 		t.Error("NextExpiry() = true, want false after rejoining")
 	}
 }
 
-func TestExpire_AfterLinger_DropsTheWaiter(t *testing.T) {
+func TestExpire_AfterLinger_DropsWaiter(t *testing.T) {
 	q := New[*call]()
 	w, c := join(q, 1, 1, start)
 	q.Detach(w, c, start)
 	join(q, 2, 1, start)
-	wantNumbers(t, "dropped", q.Expire(start.Add(Linger)), 1)
+	wantWaiters(t, "dropped", q.Expire(start.Add(Linger)), 1)
 	if q.Ahead("s", &Key{"s", semaphore.Identity{Group: "g", Acquirer: "2"}, "r"}, 0) {
 		t.Error("Ahead() for the second waiter = true after the first was dropped")
 	}
@@ -147,21 +147,21 @@ func TestExpire_AfterLinger_DropsTheWaiter(t *testing.T) {
 	if second, _ := join(q, 1, 1, start.Add(Linger)); second == w {
 		t.Error("Join() returned the dropped waiter")
 	}
-	wantNumbers(t, "in line", q.Waiting("s"), 2, 1)
+	wantWaiters(t, "in line", q.Waiting("s"), 2, 1)
 }
 
-func TestDetach_WhileOffered_IsDroppedOnlyAfterItsGrantIsDecided(t *testing.T) {
+func TestDetach_OfferedWaiter_IsDroppedOnlyAfterReturn(t *testing.T) {
 	q := New[*call]()
 	w, c := join(q, 1, 1, start)
 	q.Offer("s", 1, 0)
 	q.Detach(w, c, start)
-	wantNumbers(t, "dropped while being offered", q.Expire(start.Add(time.Hour)))
+	wantWaiters(t, "dropped while being offered", q.Expire(start.Add(time.Hour)))
 	q.Return(w)
-	wantNumbers(t, "offered while absent", q.Offer("s", 1, 0))
-	wantNumbers(t, "dropped", q.Expire(start.Add(time.Hour)), 1)
+	wantWaiters(t, "offered while absent", q.Offer("s", 1, 0))
+	wantWaiters(t, "dropped", q.Expire(start.Add(time.Hour)), 1)
 }
 
-func TestLeave_ReturnsTheAttachedCall(t *testing.T) {
+func TestLeave_ReturnsAttachedCall(t *testing.T) {
 	q := New[*call]()
 	w, c := join(q, 1, 1, start)
 	if got, known := q.Leave(w.Key); got != c || !known {
@@ -175,7 +175,7 @@ func TestLeave_ReturnsTheAttachedCall(t *testing.T) {
 	}
 }
 
-func TestGather_UntilItEnds_OrdersByCappedWaitingTime(t *testing.T) {
+func TestGather_NewWaiters_AreOrderedByCappedWait(t *testing.T) {
 	q := New[*call]()
 	q.Gather(start.Add(time.Second))
 	if !q.Gathering(start) || q.Gathering(start.Add(time.Second)) {
@@ -185,7 +185,7 @@ func TestGather_UntilItEnds_OrdersByCappedWaitingTime(t *testing.T) {
 		q.Join(key("s", n), semaphore.Request{Weight: 1}, nil, &call{}, start, claim)
 	}
 	late, _ := q.Join(key("s", 6), semaphore.Request{Weight: 1}, nil, &call{}, start.Add(time.Second), time.Hour)
-	wantNumbers(t, "in line", q.Waiting("s"), 2, 3, 1, 5, 0, 4, 6)
+	wantWaiters(t, "in line", q.Waiting("s"), 2, 3, 1, 5, 0, 4, 6)
 	if want := start.Add(time.Second - MaxClaimedWait); !late.Joined.Equal(want) {
 		t.Errorf("Joined = %v, want %v", late.Joined, want)
 	}
@@ -207,7 +207,7 @@ func TestClear_EmptiesTheQueue(t *testing.T) {
 	}
 }
 
-func TestWaiters_ListsMatchingLinesInOrderUpToTheLimit(t *testing.T) {
+func TestWaiters_MatchingLines_AreListedInOrderUpToLimit(t *testing.T) {
 	q := New[*call]()
 	for n, sem := range []string{"b", "a", "c", "a"} {
 		q.Join(key(sem, n), semaphore.Request{Weight: uint32(n)}, nil, &call{}, start, 0)
@@ -272,21 +272,21 @@ func joinWorker(q *Queue[*call], n int, weight uint32) *Waiter[*call] {
 	return w
 }
 
-func TestOffer_Workers_KeepTheirPlacesWhileTasksWait(t *testing.T) {
+func TestOffer_Workers_KeepPlacesWhileTasksAreWaiting(t *testing.T) {
 	q := New[*call]()
 	join(q, 1, 1, start)
 	joinWorker(q, 2, 1)
 	join(q, 3, 1, start)
 	joinWorker(q, 4, 1)
 	joinWorker(q, 5, 1)
-	wantNumbers(t, "two tasks", q.Offer("s", 9, 2), 1, 2, 3, 4)
-	wantNumbers(t, "two tasks, both being offered", q.Offer("s", 9, 2))
+	wantWaiters(t, "two tasks", q.Offer("s", 9, 2), 1, 2, 3, 4)
+	wantWaiters(t, "two tasks, both being offered", q.Offer("s", 9, 2))
 	q.Leave(key("s", 2))
-	wantNumbers(t, "one task left", q.Offer("s", 9, 1))
-	wantNumbers(t, "another task arrived", q.Offer("s", 9, 2), 5)
+	wantWaiters(t, "one task left", q.Offer("s", 9, 1))
+	wantWaiters(t, "another task arrived", q.Offer("s", 9, 2), 5)
 }
 
-func TestOffer_WorkerWithoutATask_DoesNotBlock(t *testing.T) {
+func TestOffer_WorkerWithoutTask_DoesNotBlock(t *testing.T) {
 	q := New[*call]()
 	worker := joinWorker(q, 1, 2)
 	join(q, 2, 1, start)
@@ -297,10 +297,10 @@ func TestOffer_WorkerWithoutATask_DoesNotBlock(t *testing.T) {
 	if !q.Ahead("s", &other, 1) {
 		t.Error("Ahead() does not count a worker with a task")
 	}
-	wantNumbers(t, "too few permits for the worker, with a task", q.Offer("s", 1, 1))
-	wantNumbers(t, "too few permits for the worker, without a task", q.Offer("s", 1, 0), 2)
+	wantWaiters(t, "too few permits for the worker, with a task", q.Offer("s", 1, 1))
+	wantWaiters(t, "too few permits for the worker, without a task", q.Offer("s", 1, 0), 2)
 	q.Leave(other)
-	wantNumbers(t, "enough permits for the worker", q.Offer("s", 2, 1), 1)
+	wantWaiters(t, "enough permits for the worker", q.Offer("s", 2, 1), 1)
 	if !q.Ahead("s", nil, 0) {
 		t.Error("Ahead() does not count a worker that is being offered the last task")
 	}
@@ -308,10 +308,10 @@ func TestOffer_WorkerWithoutATask_DoesNotBlock(t *testing.T) {
 	if q.Ahead("s", nil, 0) {
 		t.Error("Ahead() counts a returned worker without a task")
 	}
-	wantNumbers(t, "after the return", q.Offer("s", 2, 1), 1)
+	wantWaiters(t, "after the return", q.Offer("s", 2, 1), 1)
 }
 
-func TestFirstWorker_CountsWaitersAheadOfIt(t *testing.T) {
+func TestFirstWorker_CountsWaitersAhead(t *testing.T) {
 	q := New[*call]()
 	if _, _, ok := q.FirstWorker("s"); ok {
 		t.Error("FirstWorker() for an empty line = true, want false")

@@ -59,7 +59,7 @@ func TestLabels_Matches(t *testing.T) {
 	}
 }
 
-func TestLabels_LabelNamedIn_IsNotAKeyword(t *testing.T) {
+func TestLabels_KeyNamedLikeKeyword_IsAccepted(t *testing.T) {
 	s, err := parseLabels("labels", "in=x,notin,in in (x),inner")
 	if err != nil {
 		t.Fatal(err)

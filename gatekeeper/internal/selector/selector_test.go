@@ -13,7 +13,7 @@ import (
 
 // Plain names are looked up directly, and globs are matched against every name. Both must select the same semaphores
 // from any starting point, with or without labels and Within.
-func TestDefinitionsAndHolders_PlainNames_SelectTheSameAsGlobs(t *testing.T) {
+func TestDefinitionsAndHolders_PlainNames_MatchSameAsGlobs(t *testing.T) {
 	t.Parallel()
 	c := statetest.New(t)
 	for i := range 12 {

@@ -72,7 +72,7 @@ func TestNames_NoSuchLabels_SuggestsExistingLabels(t *testing.T) {
 }
 
 // Each search scans all definitions, so only the first few requirements and globs get suggestions.
-func TestNames_NothingSelected_SuggestsOnlyForTheFirstFew(t *testing.T) {
+func TestNames_NoMatch_LimitsSuggestionSearch(t *testing.T) {
 	c := statetest.New(t)
 	c.Define("nightly", func(d *semaphore.Definition) { d.Labels = semaphore.LabelsOf(map[string]string{"team": "data"}) })
 	for _, before := range []int{maxQuoted - 1, maxQuoted} {
@@ -94,7 +94,7 @@ func TestNames_NothingSelected_SuggestsOnlyForTheFirstFew(t *testing.T) {
 	}
 }
 
-func TestNames_NothingSelected_SuggestsSimilarName(t *testing.T) {
+func TestNames_NoMatch_SuggestsSimilarName(t *testing.T) {
 	c := statetest.New(t)
 	c.Define("nightly-export", func(d *semaphore.Definition) { d.Labels = semaphore.LabelsOf(map[string]string{"team": "data"}) })
 	c.Define("pool", func(*semaphore.Definition) {})
@@ -143,7 +143,7 @@ func TestNames_NothingSelected_SuggestsSimilarName(t *testing.T) {
 }
 
 // Names limits a change to maxChosen definitions. MustMatch, which listings use, has no limit.
-func TestMustMatch_MoreDefinitionsThanOneChangeAllows_Passes(t *testing.T) {
+func TestMustMatch_MoreThanMaxChosen_Succeeds(t *testing.T) {
 	c := statetest.New(t)
 	var edits fsm.EditBatch
 	for i := range maxChosen + 1 {

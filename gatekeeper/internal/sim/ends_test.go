@@ -76,9 +76,9 @@ func (w *world) recordGrant(semaphore string, token uint64, endsAfter time.Durat
 	})
 }
 
-// declareDeadRepeatedly declares the holders of random recent tokens dead until end is closed. Some of the permits
+// takeOverRepeatedly declares the holders of random recent tokens dead until end is closed. Some of the permits
 // ended long ago, and others belong to semaphores that do not allow takeovers.
-func (w *world) declareDeadRepeatedly(end <-chan struct{}) {
+func (w *world) takeOverRepeatedly(end <-chan struct{}) {
 	rng := rngFor(w.plan.seed, "judge")
 	for {
 		select {

@@ -15,11 +15,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// lostInFailover kills the leader while a permit with the given duration is held. It returns the cancellation cause of
-// the permit's context, or nil if the context was not cancelled. phase shifts the crash relative to the refreshes. If
-// reset is set, connections break immediately, as when a process dies. Otherwise peers do not notice, as when a host
+// causeAfterFailover kills the leader while a permit with the given duration is held. It returns the cancellation cause
+// of the permit's context, or nil if the context was not cancelled. phase shifts the crash relative to the refreshes.
+// If reset is set, connections break immediately, as when a process dies. Otherwise peers do not notice, as when a host
 // dies.
-func lostInFailover(t *testing.T, profile gatekeeper.Profile, duration time.Duration, phase int, reset bool) (cause error) {
+func causeAfterFailover(t *testing.T, profile gatekeeper.Profile, duration time.Duration, phase int, reset bool) (cause error) {
 	inBubble(t, func(t *testing.T) {
 		w := newWorld(&plan{seed: uint64(phase), members: 3, profile: profile, rates: []float64{1, 1, 1, 1}})
 		for _, m := range w.members {
@@ -56,7 +56,7 @@ func TestFailover_MinDuration_KeepsPermits(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, connections reset: %v", profile, reset), func(t *testing.T) {
 				t.Parallel()
 				for phase := range 12 {
-					if cause := lostInFailover(t, profile, timeouts.MinDuration(), phase, reset); cause != nil {
+					if cause := causeAfterFailover(t, profile, timeouts.MinDuration(), phase, reset); cause != nil {
 						t.Errorf("phase %d: the permit was lost: %v", phase, cause)
 					}
 				}
@@ -67,7 +67,7 @@ func TestFailover_MinDuration_KeepsPermits(t *testing.T) {
 
 // A server that cannot stop because its disk hangs may still write to its data directory. No other server may open that
 // directory until it has stopped.
-func TestCrash_WhileTheDiskHangs_LeavesTheDataDirLocked(t *testing.T) {
+func TestCrash_WhileDiskHangs_KeepsDataDirLocked(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		w := newWorld(&plan{members: 3, profile: gatekeeper.ProfileDefault, rates: []float64{1, 1, 1, 1}})
 		for _, m := range w.members {

@@ -13,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// groundTruth is the history that results from replaying the log that all members agree on.
-type groundTruth struct {
+// replayedLog is the history that results from replaying the log that all members agree on.
+type replayedLog struct {
 	world    *world
 	violated []string
 
@@ -42,13 +42,13 @@ type change struct {
 	semaphore string
 }
 
-func (tr *groundTruth) fail(format string, args ...any) {
+func (tr *replayedLog) fail(format string, args ...any) {
 	tr.violated = append(tr.violated, fmt.Sprintf(format, args...))
 }
 
 // replay replays the entries that every member has applied, and returns violations of the safety rules.
 func (w *world) replay(h *history.History) []string {
-	tr := &groundTruth{
+	tr := &replayedLog{
 		world: w, granted: make(map[uint64]*semaphore.Permit), since: make(map[uint64]uint64), cooled: make(map[uint64]time.Duration),
 		ended: make(map[uint64]ending), changed: make(map[change]bool),
 		definitions: make(map[string]*fsm.StoredDefinition), terms: make(map[uint64]uint64),
@@ -103,7 +103,7 @@ func (w *world) replay(h *history.History) []string {
 
 // commonLog returns all entries up to an index, and reports entries that differ between members. A member may lack
 // entries that a snapshot replaced.
-func (tr *groundTruth) commonLog(upTo uint64) (entries []raft.Log) {
+func (tr *replayedLog) commonLog(upTo uint64) (entries []raft.Log) {
 	for index := uint64(1); index <= upTo; index++ {
 		var source *member
 		var common raft.Log
@@ -138,7 +138,7 @@ func (w *world) writtenAt(l raft.Log) time.Duration {
 	return first
 }
 
-func (tr *groundTruth) event(e *fsm.Event, l raft.Log, at time.Duration) {
+func (tr *replayedLog) event(e *fsm.Event, l raft.Log, at time.Duration) {
 	tr.terms[e.Revision] = l.Term
 	switch e.Kind {
 	case fsm.Created, fsm.Replaced, fsm.RevertedEvent:
@@ -169,19 +169,19 @@ func (tr *groundTruth) event(e *fsm.Event, l raft.Log, at time.Duration) {
 }
 
 // grant records a newly issued token.
-func (tr *groundTruth) grant(p *semaphore.Permit, l raft.Log) {
+func (tr *replayedLog) grant(p *semaphore.Permit, l raft.Log) {
 	if p.Token <= tr.last {
 		tr.fail("entry %d grants token %d after token %d", l.Index, p.Token, tr.last)
 	}
 	tr.last = p.Token
 	tr.granted[p.Token], tr.since[p.Token] = p, l.Term
-	tr.admitted(p, l)
+	tr.checkAdmitted(p, l)
 }
 
 // freed returns how and when a token's slot was freed, if it was. A slot that is cooling or held for an operator counts
 // as freed. The slot of a superseded token passes to the superseding token, and counts as freed only once it has
 // cooled.
-func (tr *groundTruth) freed(token uint64) (end ending, freed bool) {
+func (tr *replayedLog) freed(token uint64) (end ending, freed bool) {
 	end, freed = tr.ended[token]
 	if !freed || end.by == 0 {
 		return end, freed
@@ -196,8 +196,8 @@ func (tr *groundTruth) freed(token uint64) (end ending, freed bool) {
 	return end, freed
 }
 
-// admitted checks that the patterns in force at the time of a grant admit its holder.
-func (tr *groundTruth) admitted(p *semaphore.Permit, l raft.Log) {
+// checkAdmitted checks that the patterns in force at the time of a grant admit its holder.
+func (tr *replayedLog) checkAdmitted(p *semaphore.Permit, l raft.Log) {
 	rule := tr.definitions[p.Semaphore]
 	if rule == nil {
 		tr.fail("entry %d grants token %d of %s, which has no definition", l.Index, p.Token, p.Semaphore)
@@ -212,7 +212,7 @@ func (tr *groundTruth) admitted(p *semaphore.Permit, l raft.Log) {
 
 // compare reports responses that contradict the log, and slots that were freed while their holder still believed that
 // it held the permit.
-func (tr *groundTruth) compare(h *history.History) {
+func (tr *replayedLog) compare(h *history.History) {
 	for _, b := range h.Beliefs {
 		end, ended := tr.freed(b.Token)
 		switch {

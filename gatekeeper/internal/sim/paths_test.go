@@ -237,7 +237,7 @@ func (p *paths) countDisks(w *world) {
 }
 
 // command counts the paths taken by a command in the log.
-func (p *paths) command(c fsm.Command, r fsm.Result, l raft.Log, before *fsm.State, tr *groundTruth) {
+func (p *paths) command(c fsm.Command, r fsm.Result, l raft.Log, before *fsm.State, tr *replayedLog) {
 	permit, _ := r.(fsm.PermitResult)
 	switch c := c.(type) {
 	case fsm.Grant:
@@ -319,7 +319,7 @@ func (p *paths) command(c fsm.Command, r fsm.Result, l raft.Log, before *fsm.Sta
 }
 
 // countSuperseding counts a permit that ends in a later term than the one in which it superseded another.
-func (p *paths) countSuperseding(token uint64, l raft.Log, before *fsm.State, tr *groundTruth) {
+func (p *paths) countSuperseding(token uint64, l raft.Log, before *fsm.State, tr *replayedLog) {
 	if old := before.Permit(token); old != nil && old.Owes && tr.since[token] != l.Term {
 		p.inc(supersedingEndedInLaterTerm)
 	}

@@ -14,7 +14,7 @@ import (
 
 // firingTracker tracks the firings in the log, using rules that are independent of the servers' implementation.
 type firingTracker struct {
-	*groundTruth
+	*replayedLog
 	last      map[string]*run // by semaphore and firing
 	byToken   map[uint64]*run // by token
 	takenOver map[uint64]bool
@@ -35,11 +35,11 @@ func (r *run) setState(state semaphore.ClaimState) {
 	r.states = append(r.states, state)
 }
 
-// leavesNoTrace reports whether the firing was returned without an attempt. Servers do not store that claim.
-func (r *run) leavesNoTrace() bool { return r.state == semaphore.ClaimOpen && r.attempts == 0 }
+// isUnrecorded reports whether the firing was returned without an attempt. Servers do not store that claim.
+func (r *run) isUnrecorded() bool { return r.state == semaphore.ClaimOpen && r.attempts == 0 }
 
-func newFiringTracker(tr *groundTruth) *firingTracker {
-	return &firingTracker{groundTruth: tr, last: make(map[string]*run), byToken: make(map[uint64]*run), takenOver: make(map[uint64]bool)}
+func newFiringTracker(tr *replayedLog) *firingTracker {
+	return &firingTracker{replayedLog: tr, last: make(map[string]*run), byToken: make(map[uint64]*run), takenOver: make(map[uint64]bool)}
 }
 
 func keyOf(name string, f *semaphore.Firing) string {
@@ -140,11 +140,11 @@ func (rs *firingTracker) cutShort(r *run, end semaphore.ClaimState) {
 
 // late handles a release that arrives after its permit has ended.
 func (rs *firingTracker) late(r *run, c fsm.Release) {
-	isOver := r.state == semaphore.ClaimDone || r.state == semaphore.ClaimFailed
-	if isOver || rs.last[keyOf(r.permit.Semaphore, r.permit.Firing)] != r || c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed {
+	final := r.state == semaphore.ClaimDone || r.state == semaphore.ClaimFailed
+	if final || rs.last[keyOf(r.permit.Semaphore, r.permit.Firing)] != r || c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed {
 		return
 	}
-	if r.leavesNoTrace() {
+	if r.isUnrecorded() {
 		return
 	}
 	rs.world.paths.inc(lateOutcome)
@@ -182,7 +182,7 @@ func (rs *firingTracker) compare(h *history.History, state *fsm.State) {
 	for key, r := range rs.last {
 		c := state.Claim(r.permit.Semaphore, *r.permit.Firing)
 		matches := c != nil && c.Token == r.permit.Token && c.State == r.state && c.Attempts == r.attempts && c.Failure == r.failure
-		if !matches && (c != nil || !r.leavesNoTrace()) {
+		if !matches && (c != nil || !r.isUnrecorded()) {
 			rs.fail("firing %s is %+v in the state, but %+v in the log", key, c, r)
 		}
 	}
@@ -192,15 +192,15 @@ func (rs *firingTracker) compare(h *history.History, state *fsm.State) {
 			continue
 		}
 		if answer, ok := op.Answer(); ok {
-			rs.checkNotified(op, answer)
+			rs.checkNotice(op, answer)
 		} else if rs.world.judge != nil && op.Client == rs.world.judge.record.Client() {
-			rs.checkNotNotified(op)
+			rs.checkMissedNotice(op)
 		}
 	}
 }
 
-// checkNotified reports an outcome that a caller was notified of but that never happened.
-func (rs *firingTracker) checkNotified(op *history.Operation, answer history.Response) {
+// checkNotice reports an outcome that a caller was notified of but that never happened.
+func (rs *firingTracker) checkNotice(op *history.Operation, answer history.Response) {
 	r := rs.byToken[answer.Token]
 	isReported := func(s semaphore.ClaimState) bool {
 		return strings.ReplaceAll(strings.ToUpper(s.String()), " ", "_") == answer.Firing
@@ -215,18 +215,18 @@ func (rs *firingTracker) checkNotified(op *history.Operation, answer history.Res
 	}
 }
 
-// checkNotNotified reports an outcome that a caller waited for but was not notified of.
-func (rs *firingTracker) checkNotNotified(op *history.Operation) {
+// checkMissedNotice reports an outcome that a caller waited for but was not notified of.
+func (rs *firingTracker) checkMissedNotice(op *history.Operation) {
 	for _, r := range rs.last {
 		p := r.permit
 		if p.Semaphore != op.Request.Semaphore || firingName(p.Semaphore, p.Firing.Due) != op.Request.Firing {
 			continue
 		}
-		if r.leavesNoTrace() {
+		if r.isUnrecorded() {
 			continue
 		}
-		isOver := r.state != semaphore.ClaimHeld && r.state != semaphore.ClaimOpen
-		if isOver || op.Request.Token != 0 && p.Token > op.Request.Token {
+		final := r.state != semaphore.ClaimHeld && r.state != semaphore.ClaimOpen
+		if final || op.Request.Token != 0 && p.Token > op.Request.Token {
 			rs.fail("%s has awaited firing %s with token %d since %v, but was not notified that it is %s with token %d",
 				op.Client, op.Request.Firing, op.Request.Token, op.At, r.state, p.Token)
 		}

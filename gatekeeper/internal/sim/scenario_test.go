@@ -20,21 +20,21 @@ func TestRelease_AfterPermitEnded_FreesNothing(t *testing.T)     { scenario(t, 1
 func TestLeader_CrashesWhileResponding_GrantSurvives(t *testing.T) {
 	scenario(t, 12, crashesWhileResponding)
 }
-func TestExpiry_AppendedInLaterTerm_IsRefused(t *testing.T)   { scenario(t, 3, lateExpiry) }
-func TestSlowResponse_DurationCountsFromTheCall(t *testing.T) { scenario(t, 1, slowResponse) }
-func TestDuration_ShortenedUnnoticed_OldOneIsHonored(t *testing.T) {
+func TestExpiry_AppendedInLaterTerm_IsRefused(t *testing.T) { scenario(t, 3, lateExpiry) }
+func TestSlowResponse_DurationStartsAtCall(t *testing.T)    { scenario(t, 1, slowResponse) }
+func TestDuration_ShortenedUnnoticed_OldDurationIsHonored(t *testing.T) {
 	scenario(t, 1, shortenedUnnoticed)
 }
-func TestRevokedHolder_DoesNotStop_KeepsItsSlot(t *testing.T)   { scenario(t, 1, revokedHolder) }
-func TestHolderTakenOver_DoesNotStop_KeepsItsSlot(t *testing.T) { scenario(t, 1, takenOverHolder) }
-func TestGrantedCall_ContextEnds_PermitIsKept(t *testing.T)     { scenario(t, 1, grantedCall) }
-func TestCancel_EarlierRequest_EndsNoOtherPermit(t *testing.T)  { scenario(t, 1, lateCancel) }
-func TestRelease_SupersededToken_FreesNothing(t *testing.T)     { scenario(t, 1, overtakenRelease) }
+func TestRevokedHolder_DoesNotStop_KeepsSlot(t *testing.T)    { scenario(t, 1, revokedHolder) }
+func TestTakenOverHolder_DoesNotStop_KeepsSlot(t *testing.T)  { scenario(t, 1, takenOverHolder) }
+func TestGrantedCall_ContextEnds_PermitIsKept(t *testing.T)   { scenario(t, 1, holdWhileWaiting) }
+func TestCancel_EarlierRequest_KeepsLaterPermit(t *testing.T) { scenario(t, 1, lateCancel) }
+func TestRelease_SupersededToken_FreesNothing(t *testing.T)   { scenario(t, 1, releaseAfterReacquire) }
 func TestSupersededHolder_NotNotified_SlotRemainsTaken(t *testing.T) {
-	scenario(t, 1, unnoticedSuccessor)
+	scenario(t, 1, supersededUnnoticed)
 }
-func TestLeader_LosesItsWrite_AcknowledgedNothing(t *testing.T) { scenario(t, 6, lostWrite) }
-func TestSlowClock_HoldsNoLongerThanTheServer(t *testing.T)     { scenario(t, 1, slowClock) }
+func TestLeader_LosesWrite_HasNotAcknowledgedIt(t *testing.T)  { scenario(t, 6, lostWrite) }
+func TestSlowClock_HolderStopsBeforeServerExpiry(t *testing.T) { scenario(t, 1, slowClock) }
 
 // scenario runs act once for each phase, and fails if a guarantee is violated. A phase shifts one event relative to the
 // others. The timing of client requests is partly random, so -repeat runs all phases several times, until a guarantee
@@ -382,8 +382,8 @@ func takenOverHolder(s *stage, _ int) {
 	)
 }
 
-// grantedCall holds a permit while another caller waits for it.
-func grantedCall(s *stage, _ int) {
+// holdWhileWaiting holds a permit while another caller waits for it.
+func holdWhileWaiting(s *stage, _ int) {
 	s.concurrently(
 		func() { s.hold(s.a, singleSem, 1500*time.Millisecond) },
 		func() {
@@ -412,9 +412,9 @@ func lateCancel(s *stage, _ int) {
 	)
 }
 
-// overtakenRelease restarts a process under the same identity. The new process acquires a permit before the release
-// from the old process arrives.
-func overtakenRelease(s *stage, _ int) {
+// releaseAfterReacquire restarts a process under the same identity. The new process acquires a permit before the
+// release from the old process arrives.
+func releaseAfterReacquire(s *stage, _ int) {
 	w := s.reusedIdentity(singleSem)
 	s.concurrently(
 		func() {
@@ -430,9 +430,9 @@ func overtakenRelease(s *stage, _ int) {
 	)
 }
 
-// unnoticedSuccessor runs two processes with the same identity. The first still relies on its permit after the second
+// supersededUnnoticed runs two processes with the same identity. The first still relies on its permit after the second
 // has superseded it and released the new permit.
-func unnoticedSuccessor(s *stage, _ int) {
+func supersededUnnoticed(s *stage, _ int) {
 	w := s.reusedIdentity(singleSem)
 	s.concurrently(
 		func() {

@@ -16,15 +16,15 @@ import (
 // taskTracker tracks the tasks in the log, and compares them with the results that callers saw. Violations that are
 // visible in those results alone are left to package check.
 type taskTracker struct {
-	*groundTruth
-	holder       map[work.Ref]uint64
-	handed       map[uint64]work.Ref
-	recorded     map[work.Ref]taskOutcome
-	everRecorded map[uint64]taskOutcome  // by token, every outcome ever recorded
-	jobs         map[uint64]loggedJob    // by revision of the submission
-	last         map[work.Ref]*work.Task // the last state of each task, including tasks of deleted jobs
-	terms        map[work.Ref]uint64
-	attempts     map[uint64]string // by token, the failures of attempts after which the task returned to waiting
+	*replayedLog
+	holder      map[work.Ref]uint64
+	handed      map[uint64]work.Ref
+	recorded    map[work.Ref]taskOutcome
+	allRecorded map[uint64]taskOutcome  // by token, every outcome ever recorded
+	jobs        map[uint64]loggedJob    // by revision of the submission
+	last        map[work.Ref]*work.Task // the last state of each task, including tasks of deleted jobs
+	terms       map[work.Ref]uint64
+	attempts    map[uint64]string // by token, the failures of attempts after which the task returned to waiting
 
 	deleted  map[uint64]bool       // by revision of the submission
 	deletes  map[string][]uint64   // by job id, the submissions named by deletions
@@ -46,9 +46,9 @@ type taskOutcome struct {
 	result string
 }
 
-func newTaskTracker(tr *groundTruth, h *history.History) *taskTracker {
+func newTaskTracker(tr *replayedLog, h *history.History) *taskTracker {
 	s := &taskTracker{
-		groundTruth: tr, holder: make(map[work.Ref]uint64), handed: make(map[uint64]work.Ref), recorded: make(map[work.Ref]taskOutcome), everRecorded: make(map[uint64]taskOutcome),
+		replayedLog: tr, holder: make(map[work.Ref]uint64), handed: make(map[uint64]work.Ref), recorded: make(map[work.Ref]taskOutcome), allRecorded: make(map[uint64]taskOutcome),
 		jobs: make(map[uint64]loggedJob), last: make(map[work.Ref]*work.Task), terms: make(map[work.Ref]uint64), attempts: make(map[uint64]string),
 		contents: make(map[string][][]string), reported: make(map[taskOutcome]bool), stopped: make(map[uint64]bool),
 		deleted: make(map[uint64]bool), deletes: make(map[string][]uint64),
@@ -116,7 +116,7 @@ func (s *taskTracker) event(e *fsm.Event, l raft.Log, state *fsm.State) {
 			s.world.paths.inc(submitterGone)
 		case work.CancelTimeout:
 			s.world.paths.inc(jobTimedOut)
-			if s.groundTruth.terms[e.Job.Submitted] != l.Term {
+			if s.replayedLog.terms[e.Job.Submitted] != l.Term {
 				s.world.paths.inc(jobTimedOutInLaterTerm)
 			}
 		case work.CancelRequested:
@@ -163,7 +163,7 @@ func (s *taskTracker) handOut(j *work.Job, t *work.Task, l raft.Log, state *fsm.
 		s.fail("entry %d hands task %v to token %d on attempt %d of %d, while its job is in state %d", l.Index, t.Ref, t.Token, t.Attempts, j.MaxAttempts, j.State)
 	}
 	if before := s.last[t.Ref]; before != nil {
-		if why := s.whyStillRunning(state, before.Token); why != "" {
+		if why := s.stillRunningReason(state, before.Token); why != "" {
 			s.fail("entry %d hands task %v to token %d, while token %d %s", l.Index, t.Ref, t.Token, before.Token, why)
 		}
 		s.world.paths.inc(taskHandedOutAgain)
@@ -187,7 +187,7 @@ func (s *taskTracker) settled(j *work.Job, t *work.Task, l raft.Log, state *fsm.
 	end := taskOutcome{t.Token, t.State == work.Failed, string(t.Result)}
 	switch {
 	case t.State == work.Waiting:
-		if why := s.whyStillRunning(state, t.Token); why != "" {
+		if why := s.stillRunningReason(state, t.Token); why != "" {
 			s.fail("entry %d returns task %v to waiting, while token %d %s", l.Index, t.Ref, t.Token, why)
 		}
 		if t.Failure == "" {
@@ -215,7 +215,7 @@ func (s *taskTracker) settled(j *work.Job, t *work.Task, l raft.Log, state *fsm.
 	if !held {
 		s.world.paths.inc(lateResult)
 	}
-	s.recorded[t.Ref], s.everRecorded[t.Token] = end, end
+	s.recorded[t.Ref], s.allRecorded[t.Token] = end, end
 }
 
 // compare compares the log with the responses that callers received, and reports jobs that have not ended.
@@ -232,7 +232,7 @@ func (s *taskTracker) compare(h *history.History, state *fsm.State) {
 		case r.Kind == history.DeleteJob && r.Job.Submission != 0 && !s.deleted[r.Job.Submission]:
 			s.fail("the deletion of job %q submitted at revision %d was acknowledged, but is not in the log", r.Job.ID, r.Job.Submission)
 		case answer.Result == history.Recorded:
-			if got := s.everRecorded[r.Token]; got != reportedOutcome(r) && (!r.Failed || s.attempts[r.Token] != r.Failure) {
+			if got := s.allRecorded[r.Token]; got != reportedOutcome(r) && (!r.Failed || s.attempts[r.Token] != r.Failure) {
 				s.fail("a worker was notified that %+v was recorded, but the log has %+v", reportedOutcome(r), got)
 			}
 		case answer.Result == history.Unrecorded:
@@ -262,7 +262,7 @@ func (s *taskTracker) compare(h *history.History, state *fsm.State) {
 // checkJobRead reports results that callers read but that are not in the log.
 func (s *taskTracker) checkJobRead(id string, j *history.JobState) {
 	for _, t := range j.Tasks {
-		if end, ok := s.everRecorded[t.Token]; t.State == "DONE" && (!ok || history.Content([]byte(end.result)) != t.Content) {
+		if end, ok := s.allRecorded[t.Token]; t.State == "DONE" && (!ok || history.Content([]byte(end.result)) != t.Content) {
 			s.fail("a caller read task %d of job %q with result %q, but the log has %+v", t.Index, id, t.Content, end)
 		}
 	}
@@ -291,9 +291,9 @@ func (s *taskTracker) countCooling(p *semaphore.Permit, state *fsm.State) {
 	}
 }
 
-// whyStillRunning explains why a worker may still be running a task: its permit is live, or the permit was lost and its
-// slot is kept. It returns "" if the worker cannot be running the task.
-func (s *taskTracker) whyStillRunning(state *fsm.State, token uint64) string {
+// stillRunningReason explains why a worker may still be running a task: its permit is live, or the permit was lost and
+// its slot is kept. It returns "" if the worker cannot be running the task.
+func (s *taskTracker) stillRunningReason(state *fsm.State, token uint64) string {
 	switch p := state.Permit(token); {
 	case p == nil:
 	case p.State == semaphore.Live:

@@ -10,7 +10,7 @@ import (
 
 // grantOrder tracks the order in which the log grants permits to callers and workers, which share a queue.
 type grantOrder struct {
-	*groundTruth
+	*replayedLog
 	tasks   *taskTracker
 	waiting map[request]bool
 	used    map[string]uint64 // weight in use, by semaphore
@@ -19,8 +19,8 @@ type grantOrder struct {
 // request identifies an acquisition by its id.
 type request struct{ semaphore, id string }
 
-func newGrantOrder(tr *groundTruth, tasks *taskTracker, h *history.History) *grantOrder {
-	ts := &grantOrder{groundTruth: tr, tasks: tasks, waiting: make(map[request]bool), used: make(map[string]uint64)}
+func newGrantOrder(tr *replayedLog, tasks *taskTracker, h *history.History) *grantOrder {
+	ts := &grantOrder{replayedLog: tr, tasks: tasks, waiting: make(map[request]bool), used: make(map[string]uint64)}
 	for i := range h.Operations {
 		if r := h.Operations[i].Request; r.Kind == history.Acquire && r.Wait {
 			ts.waiting[request{r.Semaphore, r.RequestID}] = true

@@ -98,7 +98,7 @@ func (w *world) execute() {
 
 	done := make(chan struct{})
 	workersDone := make(chan struct{})
-	var working, breaking, sharing sync.WaitGroup
+	var working, injecting, sharing sync.WaitGroup
 	for i := range machines {
 		p := newProgram(w, i)
 		w.programs = append(w.programs, p)
@@ -108,15 +108,15 @@ func (w *world) execute() {
 		sharing.Go(func() { w.workers(i, workersDone) })
 	}
 	working.Go(func() { w.operator.work(done) })
-	working.Go(func() { w.declareDeadRepeatedly(done) })
+	working.Go(func() { w.takeOverRepeatedly(done) })
 	for _, f := range w.plan.faults {
-		breaking.Go(func() {
+		injecting.Go(func() {
 			advance(f.at)
 			w.injectFault(f)
 		})
 	}
 	advance(w.plan.length)
-	breaking.Wait()
+	injecting.Wait()
 	close(done)
 	working.Wait()
 	for _, m := range w.members {
@@ -147,14 +147,14 @@ func (w *world) execute() {
 func (w *world) settle() {
 	for range 100 {
 		advance(time.Second)
-		if w.agree() {
+		if w.membersAgree() {
 			return
 		}
 	}
 	w.failf("timed out waiting for all members to apply the same entries: %v", w.indexes)
 }
 
-func (w *world) agree() bool {
+func (w *world) membersAgree() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	all, err := w.operator.client.Members(ctx, &gatekeeperv1.GetStatusRequest{StateHash: true})

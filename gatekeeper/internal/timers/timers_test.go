@@ -31,7 +31,7 @@ func TestEnd_IsProposedOnceWhenDue(t *testing.T) {
 	})
 }
 
-func TestEnd_PassedWithoutLeader_IsProposedAtPromotion(t *testing.T) {
+func TestEnd_DueWithoutLeader_IsProposedAtPromotion(t *testing.T) {
 	runEach(t, changesWithEndTime(), func(w *world, b tempChange) {
 		b.begin(w, time.Hour)
 		w.Sleep(time.Minute)
@@ -106,7 +106,7 @@ func TestEnd_NotAppended_IsRetriedUntilAppended(t *testing.T) {
 	})
 }
 
-func TestEnd_OutcomeUnknown_IsHarmlessWhetherItWasAppliedOrNot(t *testing.T) {
+func TestEnd_UnknownOutcome_EndsChangeOnce(t *testing.T) {
 	runEach(t, append(changesWithEndTime(), drainChanges()...), func(w *world, b tempChange) {
 		b.begin(w, time.Hour)
 		var lost []fsm.Command
@@ -154,7 +154,7 @@ func TestEnd_FromOlderTerm_DoesNothing(t *testing.T) {
 	})
 }
 
-func TestEnd_ManyNamesInOneChange_ShareFewCommands(t *testing.T) {
+func TestEnd_ManyNamesInOneChange_AreBatched(t *testing.T) {
 	for count, want := range map[int]int{510: 1, chunk + 1: 2} {
 		var names []string
 		for i := range count {
@@ -190,7 +190,7 @@ func TestEnd_ManyNamesInOneChange_ShareFewCommands(t *testing.T) {
 	}
 }
 
-func TestTimers_AfterDemotion_KeepsAndProposesNothing(t *testing.T) {
+func TestTimers_AfterDemotion_DropsTimers(t *testing.T) {
 	runEach(t, append(changesWithEndTime(), drainChanges()...), func(w *world, b tempChange) {
 		b.begin(w, time.Hour)
 		w.timers.Demote(1)
@@ -226,7 +226,7 @@ func TestTimers_ReplacedRepeatedly_DropsStaleEnds(t *testing.T) {
 	})
 }
 
-func TestTimers_NothingToEnd_WritesNothing(t *testing.T) {
+func TestTimers_NothingDue_ProposesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.create("job")
 		w.Grant("job", "a")

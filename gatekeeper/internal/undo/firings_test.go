@@ -30,9 +30,9 @@ func (c *cluster) run(f semaphore.Firing) {
 	c.Do(fsm.Release{Token: r.Permit.Token})
 }
 
-// poisoned claims firings from a host with a fast clock, which also moves the low-water mark into the future. It
-// returns the revision at which the mark moved.
-func poisoned(c *cluster) uint64 {
+// claimFutureFirings claims firings from a host with a fast clock, which also moves the low-water mark into the future.
+// It returns the revision at which the mark moved.
+func claimFutureFirings(c *cluster) uint64 {
 	c.Define("job", func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded })
 	for _, s := range []int{8000, 9000, 9100} {
 		c.run(due(s))
@@ -50,7 +50,7 @@ func (c *cluster) forget(lowerTo time.Time, firings ...semaphore.Firing) uint64 
 
 func TestUndo_ForgottenFiringReclaimed_IsConflict(t *testing.T) {
 	c := newCluster(t)
-	poisoned(c)
+	claimFutureFirings(c)
 	change := c.forget(time.Time{}, due(9000), due(9100))
 	c.run(due(9100))
 	u := c.undo(change)
@@ -62,7 +62,7 @@ func TestUndo_ForgottenFiringReclaimed_IsConflict(t *testing.T) {
 // Undoing the undo lets firings run again, so it needs a confirmation, just as forgetting them does.
 func TestConfirm_UndoThatForgetsFiringsAgain(t *testing.T) {
 	c := newCluster(t)
-	poisoned(c)
+	claimFutureFirings(c)
 	change := c.forget(due(60).Due, due(9000), due(9100))
 	restore := c.undo(change)
 	confirm := func(u *fsm.Undo) []preview.Confirmation {
@@ -80,12 +80,12 @@ func TestConfirm_UndoThatForgetsFiringsAgain(t *testing.T) {
 }
 
 // The mark rises every minute. This must not prevent an undo, and the undo must not lower the mark.
-func TestUndo_ForgottenFirings_MarkRoseSince_DoesNotLowerIt(t *testing.T) {
+func TestUndo_ForgottenFirings_KeepsHigherMark(t *testing.T) {
 	for _, x := range []struct {
 		upTo, want int
 	}{{10, 8000}, {8500, 8500}} {
 		c := newCluster(t)
-		poisoned(c)
+		claimFutureFirings(c)
 		change := c.forget(c.Now, due(9000))
 		c.Do(fsm.Forget{Semaphore: "job", Term: 1, UpTo: due(x.upTo).Due})
 		c.carryOut(c.undo(change))
@@ -98,7 +98,7 @@ func TestUndo_ForgottenFirings_MarkRoseSince_DoesNotLowerIt(t *testing.T) {
 // Several ForgetFirings commands for the same semaphore are undone in one step, newest first.
 func TestUndo_SeveralForgetCommands_IsOneStep(t *testing.T) {
 	c := newCluster(t)
-	poisoned(c)
+	claimFutureFirings(c)
 	before := rules(c.State())
 	first := c.forget(due(5000).Due, due(9100))
 	second := c.forget(c.Now, due(9000))

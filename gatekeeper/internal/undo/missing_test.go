@@ -63,7 +63,7 @@ func TestUndo_MoveAfterManyRuns_IsComplete(t *testing.T) {
 	c.wantGroups("prod", "prod")
 }
 
-func TestUndo_EntriesForgotten_ListsThemAndUndoesTheRestIfPartial(t *testing.T) {
+func TestUndo_ForgottenEntries_PartialUndoesRest(t *testing.T) {
 	c := newCluster(t)
 	for _, name := range []string{"a", "b", "busy"} {
 		c.Define(name, statetest.Group("prod"))
@@ -143,7 +143,7 @@ func TestUndo_OnlyConflicts_AreNotSkipped(t *testing.T) {
 }
 
 // Several changes to the same semaphore are undone in one step, even if they build on each other.
-func TestUndo_OfSeveralChanges_IsOneChange(t *testing.T) {
+func TestUndo_SeveralChanges_IsOneChange(t *testing.T) {
 	c := newCluster(t)
 	c.Define("a", statetest.Group("prod"))
 	c.Define("b", statetest.Group("prod"))

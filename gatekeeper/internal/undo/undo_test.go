@@ -73,9 +73,9 @@ var undoable = map[string]struct {
 	"uncordon": {func(c *cluster) uint64 {
 		return c.Do(fsm.SetCordon{ID: "c", GroupPattern: "prod", AcquirerPattern: "a", Reason: "outage", Until: c.Now.Add(time.Hour)})
 	}, func(c *cluster) uint64 { return c.Do(fsm.Uncordon{ID: "c"}) }},
-	"forget firings":                {poisoned, func(c *cluster) uint64 { return c.forget(c.Now, due(9000), due(9100)) }},
-	"forget firings below the mark": {poisoned, func(c *cluster) uint64 { return c.forget(time.Time{}, due(9000)) }},
-	"lower the mark":                {poisoned, func(c *cluster) uint64 { return c.forget(c.Now) }},
+	"forget firings":                {claimFutureFirings, func(c *cluster) uint64 { return c.forget(c.Now, due(9000), due(9100)) }},
+	"forget firings below the mark": {claimFutureFirings, func(c *cluster) uint64 { return c.forget(time.Time{}, due(9000)) }},
+	"lower the mark":                {claimFutureFirings, func(c *cluster) uint64 { return c.forget(c.Now) }},
 }
 
 // rules formats the definitions and cordons in a state, without their versions and revisions.
@@ -102,7 +102,7 @@ func rules(s *fsm.State) (all []string) {
 	return all
 }
 
-func TestUndo_OfEachKind_RestoresStateAndIsIdempotent(t *testing.T) {
+func TestUndo_EveryKind_RestoresStateAndIsIdempotent(t *testing.T) {
 	for name, x := range undoable {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
@@ -150,7 +150,7 @@ func (c *cluster) wantUndone(change, by uint64) {
 	}
 }
 
-func TestUndo_FieldSetSince_IsConflictNamingTheField(t *testing.T) {
+func TestUndo_FieldSetSince_ReportsConflictWithFieldName(t *testing.T) {
 	for name, x := range map[string]struct {
 		change func(c *cluster) uint64
 		since  func(c *cluster)
@@ -256,7 +256,7 @@ func TestUndo_RecreatedSince_KeepsNewDefinition(t *testing.T) {
 }
 
 // The value was reverted by hand and later set again. The undo must not revert the later edit.
-func TestUndo_SetSinceToSameValue_IsConflict(t *testing.T) {
+func TestUndo_SetSinceToSameValue_ReportsConflict(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", statetest.Group("prod"))
 	edited := c.Define("job", statetest.Group("dr"))
@@ -269,7 +269,7 @@ func TestUndo_SetSinceToSameValue_IsConflict(t *testing.T) {
 }
 
 // Later changes do not conflict if they have been undone, or if they were temporary and have ended.
-func TestUndo_SetSinceAndReverted_IsNoConflict(t *testing.T) {
+func TestUndo_LaterChangesReverted_NoConflict(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", statetest.Group("prod"))
 	edited := c.Define("job", statetest.Group("dr"))
@@ -354,7 +354,7 @@ func TestUndo_Deletion_RestoresStateAsOfNow(t *testing.T) {
 }
 
 // Each undo removes only its own pause from a stack of pauses, regardless of the order of the undos.
-func TestUndo_StackedPauses_InAnyOrder(t *testing.T) {
+func TestUndo_StackedPauses_EndsOnlyOwnPause(t *testing.T) {
 	reason := func(c *cluster) string {
 		if p := c.State().Definition("job").Pause; p != nil {
 			return p.Reason
@@ -425,7 +425,7 @@ func TestUndo_EditEnd_RestoresValuesPermanently(t *testing.T) {
 	}
 }
 
-func TestUndo_TemporaryEdit_RemovesItsEnd(t *testing.T) {
+func TestUndo_TemporaryEdit_CancelsScheduledEnd(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	change := c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Change("job", statetest.Group("dr"))}, Until: c.Now.Add(time.Hour)})
@@ -439,7 +439,7 @@ func TestUndo_TemporaryEdit_RemovesItsEnd(t *testing.T) {
 	}
 }
 
-func TestUndo_WithDrain_AppliesItToRestoredPauses(t *testing.T) {
+func TestUndo_WithDrain_AppliesDrainToRestoredPauses(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	c.Do(fsm.Pause{Names: []string{"job"}, Stop: true, Drain: time.Hour})
@@ -453,7 +453,7 @@ func TestUndo_WithDrain_AppliesItToRestoredPauses(t *testing.T) {
 }
 
 // The preview of an undo lists the holders that restored pauses and cordons would stop, like the preview of an edit.
-func TestEffects_Undo_NameStoppedHolders(t *testing.T) {
+func TestEffects_Undo_ListsStoppedHolders(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	c.Define("other", nil)
@@ -489,7 +489,7 @@ func TestEffects_Undo_NameStoppedHolders(t *testing.T) {
 	}
 }
 
-func TestUndo_ManyNamesInOneChange_ShareOnePause(t *testing.T) {
+func TestUndo_ManyNamesInOneChange_RestoresOnePause(t *testing.T) {
 	c := newCluster(t)
 	var names []string
 	for i := range 510 {

@@ -66,7 +66,7 @@ func wantNothing(t *testing.T, s *Subscription) {
 	}
 }
 
-func TestNext_EventsOfOneRevision_AreInOneBatch(t *testing.T) {
+func TestNext_EventsWithSameRevision_ShareBatch(t *testing.T) {
 	h := New(0)
 	s := h.Subscribe(0)
 	defer s.Close()
@@ -114,7 +114,7 @@ func TestSubscribe_RevisionAheadOfServer_Waits(t *testing.T) {
 	})
 }
 
-func TestSubscribe_RevisionNoLongerRemembered_MissedThenContinues(t *testing.T) {
+func TestSubscribe_RevisionNoLongerInRing_MissedThenContinues(t *testing.T) {
 	h := New(4)
 	for r := uint64(1); r <= 10; r++ {
 		put(h, r)
@@ -136,7 +136,7 @@ func TestSubscribe_BeforeFirstKnownEntry_Missed(t *testing.T) {
 	wantMissed(t, s, 10)
 }
 
-func TestNext_SlowReader_MissesEventsAndDelaysNoOne(t *testing.T) {
+func TestNext_SlowReader_MissesEventsWithoutBlockingOthers(t *testing.T) {
 	h := New(8)
 	slow, quick := h.Subscribe(0), h.Subscribe(0)
 	defer slow.Close()
@@ -222,7 +222,7 @@ func TestClose_UnblocksNextAndUpdatesCount(t *testing.T) {
 }
 
 // For any sequence of puts and reads, a watcher receives every event once and in order, or a batch marked Missed.
-func TestNext_AnySequence_NothingIsLostOrDeliveredTwice(t *testing.T) {
+func TestNext_RandomOperations_DeliversEventsOnceInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := New(rapid.IntRange(1, 12).Draw(t, "capacity"))
 		s := h.Subscribe(0)
@@ -274,7 +274,7 @@ func TestNext_AnySequence_NothingIsLostOrDeliveredTwice(t *testing.T) {
 	})
 }
 
-func TestHub_ManyWatchers_EachSeesEverythingInOrder(t *testing.T) {
+func TestHub_ManyWatchers_ReceiveAllEventsInOrder(t *testing.T) {
 	const last = 2000
 	h := New(last * 2)
 	var watchers sync.WaitGroup

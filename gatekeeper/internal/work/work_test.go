@@ -98,7 +98,7 @@ func TestWorker_StreamEndsBeforeTaskIsSent_ReturnsTask(t *testing.T) {
 	})
 }
 
-func TestWorker_Denied_IsNotifiedOnceAndRetries(t *testing.T) {
+func TestWorker_Denied_NotifiesOnceAndRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reasons := []semaphore.Reason{semaphore.GroupMismatch, semaphore.GroupMismatch, semaphore.Cordoned}
 		l := &leader{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
@@ -123,7 +123,7 @@ func TestWorker_Denied_IsNotifiedOnceAndRetries(t *testing.T) {
 	})
 }
 
-func TestWorker_AdmittedAgain_IsNoLongerDenied(t *testing.T) {
+func TestWorker_AdmittedAgain_ClearsDenial(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var calls atomic.Int32
 		denied := keeper.Answer{
@@ -158,7 +158,7 @@ func TestWorker_AdmittedAgain_IsNoLongerDenied(t *testing.T) {
 	})
 }
 
-func TestWorker_End_IsAnsweredOrRefusedOrEndsTheStream(t *testing.T) {
+func TestWorker_End_AnswersRefusesOrFailsStream(t *testing.T) {
 	for name, x := range map[string]struct {
 		err          error
 		refused, end bool
@@ -412,7 +412,7 @@ func TestSubmission_SameBytesSplitDifferently_IsRefused(t *testing.T) {
 	}
 }
 
-func TestSubmission_Aborted_LeavesNothing(t *testing.T) {
+func TestSubmission_Aborted_RemovesJob(t *testing.T) {
 	s := newSubmissions(t)
 	sub := NewSubmission(submitter{s, t}, spec("j"), 0)
 	for range 6 {
@@ -430,7 +430,7 @@ func TestSubmission_Aborted_LeavesNothing(t *testing.T) {
 }
 
 // The receiving goroutine may be processing a message when the stream ends for another reason.
-func TestWorker_MessageWhileItCloses_IsDroppedOrProcessed(t *testing.T) {
+func TestWorker_MessageDuringClose_IsDroppedOrProcessed(t *testing.T) {
 	l := &leader{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
 		<-ctx.Done()
 		return keeper.Answer{}, ctx.Err()
@@ -484,7 +484,7 @@ func TestWorker_EndWithNextTaskDenied_StillReleases(t *testing.T) {
 
 // A worker with many slots sends hundreds of frames while a grant is being committed. The duration of the grant must
 // still count from a frame that arrived before its proposal.
-func TestWorker_ManyFramesDuringACommit_GrantCountsFromEarlierFrame(t *testing.T) {
+func TestWorker_ManyFramesDuringCommit_GrantCountsFromEarlierFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := NewRoom(&leader{}).Open(t.Context(), offer())
 		defer w.Close()

@@ -32,7 +32,7 @@ func TestRoles_HavePermissionsAndParse(t *testing.T) {
 	}
 }
 
-func TestDifferences_ListsGainsAndLosses(t *testing.T) {
+func TestDifferences_ListsAdditionsAndRemovals(t *testing.T) {
 	t.Parallel()
 	grant := func(r gatekeeperv1.Role) []*gatekeeperv1.AccessGrant {
 		return []*gatekeeperv1.AccessGrant{{Role: r, Labels: "team=data"}}

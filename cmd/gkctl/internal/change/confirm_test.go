@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func proposalForTest() *Proposal {
+func newTestProposal() *Proposal {
 	return &Proposal{
 		What: "this replaces job", Question: "Continue?", Declined: "nothing was changed",
 		Effects: []*gatekeeperv1.Effect{{
@@ -30,7 +30,7 @@ func TestConfirm_WithoutTerminal_ShowsSameText(t *testing.T) {
 	asked := func(answer string, terminal bool, flag YesFlag) (string, error) {
 		var out bytes.Buffer
 		a := &ui.IO{In: strings.NewReader(answer), Err: &out, InTTY: terminal, ErrTTY: terminal}
-		_, err := Confirm(context.Background(), a, proposalForTest(), flag)
+		_, err := Confirm(context.Background(), a, newTestProposal(), flag)
 		return out.String(), err
 	}
 	script, refused := asked("", false, YesFlag{})
@@ -38,13 +38,13 @@ func TestConfirm_WithoutTerminal_ShowsSameText(t *testing.T) {
 		!strings.Contains(script, "permits: 1 -> 0") || !strings.Contains(script, "warning: job: Beware.") {
 		t.Errorf("Confirm() without a terminal: exit code %d, error %v; output:\n%s", code, refused, script)
 	}
-	for answer, agreed := range map[string]bool{"y\n": true, "yes\n": true, "n\n": false, "\n": false, "": false} {
+	for answer, wantConfirmed := range map[string]bool{"y\n": true, "yes\n": true, "n\n": false, "\n": false, "": false} {
 		interactive, err := asked(answer, true, YesFlag{})
 		if interactive != script+about+"\nContinue? [y/N] " {
 			t.Errorf("Confirm() with the answer %q printed:\n%s\nwithout a terminal:\n%s", answer, interactive, script)
 		}
-		if _, unconfirmed := errors.AsType[*ui.UnconfirmedError](err); (err == nil) != agreed || unconfirmed == agreed {
-			t.Errorf("Confirm() with the answer %q = %v, want confirmed = %v", answer, err, agreed)
+		if _, unconfirmed := errors.AsType[*ui.UnconfirmedError](err); (err == nil) != wantConfirmed || unconfirmed == wantConfirmed {
+			t.Errorf("Confirm() with the answer %q = %v, want confirmed = %v", answer, err, wantConfirmed)
 		}
 	}
 	for _, terminal := range []bool{true, false} {
@@ -57,7 +57,7 @@ func TestConfirm_WithoutTerminal_ShowsSameText(t *testing.T) {
 func TestConfirm_WithoutReason_AsksOnlyIfAlwaysIsSet(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	p := proposalForTest()
+	p := newTestProposal()
 	p.Confirm = nil
 	a := &ui.IO{Err: &out}
 	if asked, err := Confirm(context.Background(), a, p, YesFlag{}); asked || err != nil || out.Len() > 0 {

@@ -10,18 +10,18 @@ import (
 	"testing"
 )
 
-// beginArg makes the test binary act as the process that waits at the gate.
-const beginArg = "begin-for-test"
+// gateArg makes the test binary act as the process that waits at the gate.
+const gateArg = "begin-for-test"
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 3 && os.Args[1] == beginArg {
+	if len(os.Args) > 3 && os.Args[1] == gateArg {
 		Begin(os.Args[2], os.Args[3:])
 		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }
 
-func TestGate_CommandStartsWhenGateOpens_NotIfWrapperDies(t *testing.T) {
+func TestGate_CommandStartsOnlyWhenGateOpens(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +47,7 @@ func TestGate_CommandStartsWhenGateOpens_NotIfWrapperDies(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer out.Close()
-			pid, err := syscall.ForkExec(self, []string{self, beginArg, c.path, "echo", "started"}, &syscall.ProcAttr{
+			pid, err := syscall.ForkExec(self, []string{self, gateArg, c.path, "echo", "started"}, &syscall.ProcAttr{
 				Files: []uintptr{0, childOut.Fd(), 2, g.childOpen.Fd(), g.childFailed.Fd()}, Sys: attributes(),
 			})
 			_ = childOut.Close()

@@ -13,7 +13,7 @@ import (
 
 // If send set a write deadline, the deadline could expire before the group's ID is sent, and the guard could not kill
 // the group.
-func TestSend_AlwaysWrites_AndNeverBlocks(t *testing.T) {
+func TestSend_FullPipe_DoesNotBlock(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ func must[T any](v T, err error) func(*testing.T) T {
 }
 
 // The user confirmed only the jobs and tasks shown, so later ones must be left unchanged.
-func TestCarryOut_ChangesOnlyWhatWasShown(t *testing.T) {
+func TestCarryOut_ChangedAfterConfirmation_IsLeftUnchanged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)

@@ -20,7 +20,7 @@ import (
 )
 
 // A job may be stored even if the response is lost. It can then only be found by its ID.
-func TestSubmit_OutcomeIsUnknown_PrintsTheID(t *testing.T) {
+func TestSubmit_OutcomeUnknown_PrintsID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
@@ -39,7 +39,7 @@ func TestSubmit_OutcomeIsUnknown_PrintsTheID(t *testing.T) {
 }
 
 // After Ctrl-C, gkctl prints no error, so the command must print the ID of a job that may have been stored.
-func TestSubmit_Interrupted_PrintsTheID(t *testing.T) {
+func TestSubmit_Interrupted_PrintsID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		srv := gktest.Start(t)
@@ -80,7 +80,7 @@ func TestSubmit_InterruptedWhileServerDown_ReportsNothingSubmitted(t *testing.T)
 
 // If gkctl exits without a response, the submitter's permit expires unless the same command is run again and takes it
 // over.
-func TestSubmit_CancelWithMe_OutcomeIsUnknown_JobIsCancelledUnlessSubmittedAgain(t *testing.T) {
+func TestSubmit_CancelWithMe_OutcomeUnknown_JobIsCancelledUnlessResubmitted(t *testing.T) {
 	t.Parallel()
 	for _, repeated := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -85,9 +85,9 @@ func TestHandovers_EndedBetweenPlanAndMove_IsNotCounted(t *testing.T) {
 func TestHandovers_HolderStopsAfterDrain_IsReportedAsOverrun(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		hasDrain, drainOver bool
-		end                 gatekeeperv1.EventKind
-		overran             bool
+		hasDrain, drainEnded bool
+		end                  gatekeeperv1.EventKind
+		overran              bool
 	}{
 		"released in time":           {true, false, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, false},
 		"released late":              {true, true, gatekeeperv1.EventKind_EVENT_KIND_RELEASED, true},
@@ -104,7 +104,7 @@ func TestHandovers_HolderStopsAfterDrain_IsReportedAsOverrun(t *testing.T) {
 		h, at := newTestHandovers(t, drain)
 		// the drain of an earlier change ends
 		h.event(&gatekeeperv1.Event{Revision: 22, Kind: gatekeeperv1.EventKind_EVENT_KIND_DRAINED, Semaphore: "a", Change: 15}, at(drain/2+time.Millisecond))
-		if c.drainOver {
+		if c.drainEnded {
 			h.event(&gatekeeperv1.Event{Revision: 25, Kind: gatekeeperv1.EventKind_EVENT_KIND_DRAINED, Semaphore: "a", Change: h.change}, at(time.Second))
 		}
 		h.event(permitEvent(26, c.end, permitIn("a", "prod", 1, 5)), at(2*time.Second))
@@ -138,7 +138,7 @@ func TestHandovers_EditedAgain_IsNoLongerFollowed(t *testing.T) {
 	}
 }
 
-func TestHandovers_MissedEvents_StateComesFromCurrentHolders(t *testing.T) {
+func TestHandovers_MissedEvents_ResyncsFromCurrentHolders(t *testing.T) {
 	t.Parallel()
 	h, at := newTestHandovers(t, time.Second)
 	h.event(permitEvent(12, gatekeeperv1.EventKind_EVENT_KIND_GRANTED, permitIn("b", "prod", 7, 12)), at(0))

@@ -31,7 +31,7 @@ func forEachCommand(c *cobra.Command, f func(name string, c *cobra.Command)) {
 // An operator on call should find everything needed to use a command in its help text.
 func TestHelp_EachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 	t.Parallel()
-	goWords := []string{"stringToString", "stringArray", "strings"}
+	goTypes := []string{"stringToString", "stringArray", "strings"}
 	var out bytes.Buffer
 	a := &conn.Factory{IO: &ui.IO{Out: &out}}
 	root := newRoot(a)
@@ -55,7 +55,7 @@ func TestHelp_EachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 			if unit := regexp.MustCompile(`\b[0-9]+(s|m|h)\b`); strings.EqualFold(f.Value.Type(), "duration") && !unit.MatchString(f.Usage+" "+f.DefValue) && name != "run" {
 				t.Errorf("%s --%s has no unit in its usage: %s", name, f.Name, f.Usage)
 			}
-			if word, _ := pflag.UnquoteUsage(f); slices.Contains(goWords, word) {
+			if word, _ := pflag.UnquoteUsage(f); slices.Contains(goTypes, word) {
 				t.Errorf("%s --%s has the Go type %q in its usage", name, f.Name, word)
 			}
 		})
@@ -134,7 +134,7 @@ func TestJSON_EachCommand_IsDocumented(t *testing.T) {
 	}
 }
 
-func TestCommands_EachHasShortHelpAndAGroup(t *testing.T) {
+func TestCommands_HaveShortHelpAndGroup(t *testing.T) {
 	t.Parallel()
 	var walk func(*cobra.Command)
 	walk = func(c *cobra.Command) {

@@ -13,7 +13,7 @@ import (
 )
 
 // gkctl decides whether a file differs from the stored definition, so it must use the same defaults as the servers.
-func TestComplete_Defaults_MatchTheServers(t *testing.T) {
+func TestComplete_Defaults_MatchServers(t *testing.T) {
 	t.Parallel()
 	d := Complete(&gatekeeperv1.Definition{Name: "x", MaxHold: durationpb.New(0)})
 	for field, same := range map[string]bool{

@@ -15,7 +15,7 @@ import (
 )
 
 // A dead worker's task stays in the list until another worker can receive it.
-func TestList_WorkerDies_ItsTaskIsShownUntilItsSlotIsFree(t *testing.T) {
+func TestList_WorkerDies_TaskIsListedUntilSlotIsFree(t *testing.T) {
 	t.Parallel()
 	for state, c := range map[string]struct {
 		def   *gatekeeperv1.Definition

@@ -20,7 +20,7 @@ func TestHello_RoundTrip(t *testing.T) {
 
 // A server of an earlier version sends fewer fields, and a server of a later version may send more. They must be
 // compatible during an upgrade.
-func TestHello_FromAnotherVersion_IsUnderstood(t *testing.T) {
+func TestHello_FromAnotherVersion_IsParsed(t *testing.T) {
 	fields := func(texts ...string) (body []byte) {
 		for _, s := range texts {
 			body = binary.BigEndian.AppendUint16(body, uint16(len(s)))

@@ -87,8 +87,8 @@ func dial(h *host, id string, to *host) (net.Conn, error) {
 	return h.Dial(Target(raft.ServerID(id), raft.ServerAddress(to.addr)), 5*time.Second)
 }
 
-// talk dials, accepts, and sends a message in each direction.
-func talk(t *testing.T, from, to *host, toID string) {
+// exchangeMessages dials, accepts, and sends a message in each direction.
+func exchangeMessages(t *testing.T, from, to *host, toID string) {
 	t.Helper()
 	client, err := dial(from, toID, to)
 	if err != nil {
@@ -113,7 +113,7 @@ func talk(t *testing.T, from, to *host, toID string) {
 
 func TestDial_BothSidesReceiveStatements(t *testing.T) {
 	a, b := newHost(t, "a", nil), newHost(t, "b", nil)
-	talk(t, a, b, "b")
+	exchangeMessages(t, a, b, "b")
 	if got := b.statementFrom("a"); got != "a:7420 dir-a" {
 		t.Errorf("b received statement %q, want a's API address and data directory", got)
 	}
@@ -125,7 +125,7 @@ func TestDial_BothSidesReceiveStatements(t *testing.T) {
 	}
 }
 
-func TestDial_OtherCluster_RefusalHidesTheReasonAndPointsToTheLog(t *testing.T) {
+func TestDial_OtherCluster_RefusalHidesReason(t *testing.T) {
 	a := newHost(t, "a", func(c *Config) { c.Cluster = "c2" })
 	b := newHost(t, "b", nil)
 	_, err := dial(a, "b", b)
@@ -150,7 +150,7 @@ func laterIncarnations(c *Config) {
 	c.Succeeds = func(later, earlier string) bool { return later > earlier && later[0] == 'c' && earlier[0] == 'c' }
 }
 
-func TestAccept_ClaimsALaterIncarnation_OnlyTriggersDialing(t *testing.T) {
+func TestAccept_ClaimOfLaterIncarnation_OnlyTriggersDial(t *testing.T) {
 	claimed := make(chan struct{}, 1)
 	b := newHost(t, "b", func(c *Config) {
 		laterIncarnations(c)
@@ -172,7 +172,7 @@ func TestAccept_ClaimsALaterIncarnation_OnlyTriggersDialing(t *testing.T) {
 	<-b.rejected
 }
 
-func TestDial_MemberOfALaterIncarnation_IsBelieved(t *testing.T) {
+func TestDial_MemberOfLaterIncarnation_ReportsSuccessor(t *testing.T) {
 	reported := make(chan string, 1)
 	a := newHost(t, "a", func(c *Config) {
 		laterIncarnations(c)
@@ -212,7 +212,7 @@ func TestDial_OtherMember_IsRefused(t *testing.T) {
 }
 
 // The dialer must refuse the wrong server itself, because that server may not check which member was dialed.
-func TestDial_AnotherMemberAnswers_DialerRefusesIt(t *testing.T) {
+func TestDial_WrongMemberAnswers_IsRefusedByDialer(t *testing.T) {
 	a := newHost(t, "a", nil)
 	for answer, want := range map[hello]string{
 		{Cluster: "c1", From: "b", To: "a"}: `member "b" answered`,
@@ -284,7 +284,7 @@ func TestAccept_Garbage_IsRejected(t *testing.T) {
 		}
 		<-b.rejected
 	}
-	talk(t, a, b, "b")
+	exchangeMessages(t, a, b, "b")
 }
 
 func TestAccept_TooManySilentConnections_OldestAreClosed(t *testing.T) {
@@ -297,7 +297,7 @@ func TestAccept_TooManySilentConnections_OldestAreClosed(t *testing.T) {
 		}
 		defer conn.Close()
 	}
-	talk(t, a, b, "b")
+	exchangeMessages(t, a, b, "b")
 	for range 20 - 8 + 1 { // including one to make room for a's connection
 		<-b.rejected
 	}

@@ -56,7 +56,7 @@ func TestQuery_StartingMember_IsAnswered(t *testing.T) {
 }
 
 // The members of a new cluster are configured with different TLS files, or one of them without TLS.
-func TestQuery_DifferentTLSFiles_NamesTheFlagsToCompare(t *testing.T) {
+func TestQuery_DifferentTLSFiles_ErrorNamesFlags(t *testing.T) {
 	ca, other := newAuthority(t), newAuthority(t)
 	good := ca.issue(t, "127.0.0.1")
 	swapped := good
@@ -90,7 +90,7 @@ func TestQuery_DifferentTLSFiles_NamesTheFlagsToCompare(t *testing.T) {
 }
 
 // A member reveals that it belongs to a cluster, but it sends the cluster's id only to peers that already have it.
-func TestQuery_MemberOfACluster_HidesTheClusterFromOutsiders(t *testing.T) {
+func TestQuery_ClusterMember_HidesClusterFromOutsiders(t *testing.T) {
 	b := newHost(t, "b", nil)
 	a := startingMember(t, "a", "")
 	if answer, err := query(a, "b", b, Note{Set: "set", State: Empty}); err != nil || answer != (Note{From: "b", To: "a", State: Founded}) {
@@ -121,7 +121,7 @@ func TestDial_StartingMember_RefusesEveryPeer(t *testing.T) {
 }
 
 // A server without support for notes closes the connection.
-func TestQuery_ServerWithoutNotes_ErrorExplainsIt(t *testing.T) {
+func TestQuery_ServerWithoutNotes_ErrorMentionsVersion(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -85,7 +85,7 @@ func withTLS(f certs.Files) func(*Config) { return func(c *Config) { c.TLS = f }
 func TestTLS_SameAuthority_Connects(t *testing.T) {
 	ca := newAuthority(t)
 	a, b := newHost(t, "a", withTLS(ca.issue(t, "127.0.0.1"))), newHost(t, "b", withTLS(ca.issue(t, "127.0.0.1")))
-	talk(t, a, b, "b")
+	exchangeMessages(t, a, b, "b")
 }
 
 func TestTLS_BothSidesAreVerified(t *testing.T) {
@@ -172,7 +172,7 @@ func TestTLS_FilesReplaced_NextHandshakeUsesThem(t *testing.T) {
 	first, second := newAuthority(t), newAuthority(t)
 	files := first.issue(t, "127.0.0.1")
 	a, b := newHost(t, "a", withTLS(files)), newHost(t, "b", withTLS(files))
-	talk(t, a, b, "b")
+	exchangeMessages(t, a, b, "b")
 	renewed := second.issue(t, "127.0.0.1")
 	for from, to := range map[string]string{renewed.Cert: files.Cert, renewed.Key: files.Key, renewed.CA: files.CA} {
 		data, err := os.ReadFile(from)
@@ -183,12 +183,12 @@ func TestTLS_FilesReplaced_NextHandshakeUsesThem(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	talk(t, a, b, "b")
+	exchangeMessages(t, a, b, "b")
 	c := newHost(t, "c", withTLS(renewed))
-	talk(t, c, b, "b")
+	exchangeMessages(t, c, b, "b")
 
 	if err := os.WriteFile(files.Cert, []byte("half writ"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	talk(t, a, b, "b") // both keep using the last valid files
+	exchangeMessages(t, a, b, "b") // both keep using the last valid files
 }

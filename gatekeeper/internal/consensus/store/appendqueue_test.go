@@ -89,7 +89,7 @@ func last(t *testing.T, log interface{ LastIndex() (uint64, error) }) uint64 {
 	return index
 }
 
-func TestAppendQueue_OnALeader_StoreLogsDoesNotWaitAndReadsIncludeTheQueue(t *testing.T) {
+func TestAppendQueue_OnLeader_StoreLogsReturnsEarlyAndReadsIncludeQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := newGuard(t)
 		disk := newGatedDisk()
@@ -129,7 +129,7 @@ func TestAppendQueue_OnALeader_StoreLogsDoesNotWaitAndReadsIncludeTheQueue(t *te
 	})
 }
 
-func TestAppendQueue_OtherWrites_WaitForTheQueue(t *testing.T) {
+func TestAppendQueue_OtherWrites_WaitForQueue(t *testing.T) {
 	leads := true
 	entryOf := func(kind raft.LogType) []*raft.Log { return []*raft.Log{{Index: 2, Term: 1, Type: kind}} }
 	for _, tc := range []struct {
@@ -179,7 +179,7 @@ func TestAppendQueue_OtherWrites_WaitForTheQueue(t *testing.T) {
 	}
 }
 
-func TestAppendQueue_TrimmingTheFront_DoesNotWaitForLaterEntries(t *testing.T) {
+func TestAppendQueue_TrimFront_DoesNotWaitForLaterEntries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := newGuard(t)
 		disk := newGatedDisk()
@@ -209,7 +209,7 @@ func TestAppendQueue_TrimmingTheFront_DoesNotWaitForLaterEntries(t *testing.T) {
 
 // Raft trims the log up to the snapshot, which may end at the last entry on disk while the next entry is still queued.
 // If the log seemed to end there too, it would be deleted from the back.
-func TestAppendQueue_TrimmingUpToTheLastEntryOnDisk_WaitsForTheNext(t *testing.T) {
+func TestAppendQueue_TrimToLastEntryOnDisk_WaitsForNextEntry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := newGuard(t)
 		disk := newGatedDisk()
@@ -346,7 +346,7 @@ func (d *crashingDisk) SetUint64(key []byte, val uint64) error {
 // A member alternates between leading and following, and crashes at each of its writes in turn. After the crash, the
 // disk must contain a prefix of the stored entries. The prefix must include every entry that a call reported as
 // durable, and every entry stored before the term on disk was written.
-func TestAppendQueue_CrashAtEveryWrite_LosesOnlyWhatNothingReliedOn(t *testing.T) {
+func TestAppendQueue_CrashAtEveryWrite_KeepsDurableEntries(t *testing.T) {
 	for range 20 {
 		seed := rand.Uint64()
 		for writes, crashed := 0, true; crashed; writes++ {

@@ -111,7 +111,7 @@ func TestOpen_OldFormat_ErrorNamesTheCommand(t *testing.T) {
 	})
 }
 
-func TestConvert_KeepsAllDataAndTheOldFiles(t *testing.T) {
+func TestConvert_KeepsAllDataAndOldFiles(t *testing.T) {
 	eachKind(t, func(t *testing.T, kind Kind) {
 		dir := oldDataDir(t, kind)
 		before := readImage(t, dir)
@@ -181,7 +181,7 @@ func TestConvert_CrashBetweenSteps_NextCallFinishes(t *testing.T) {
 
 // After an interrupted conversion, an operator copies the segments back to run the earlier build again, which writes to
 // them.
-func TestConvert_SegmentsPutBackByHand_AreNotReplacedByOlderOnes(t *testing.T) {
+func TestConvert_SegmentsRestoredByHand_AreNotOverwritten(t *testing.T) {
 	dir := oldDataDir(t, KindWAL)
 	c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: testConfig()}
 	if err := c.run(c.steps()[:5]); err != nil {

@@ -201,7 +201,7 @@ func markAt(before, current model, oldMark, newMark []byte) []byte {
 
 // After a crash at any point during a write, the file can be opened and has its content from before or after the write.
 // Opening a file is also a write.
-func TestOpen_CrashDuringAWrite_HasContentFromBeforeOrAfter(t *testing.T) {
+func TestOpen_CrashDuringWrite_HasContentFromBeforeOrAfter(t *testing.T) {
 	t.Parallel()
 	random, writes := crashSeed(t)
 	dir, other := t.TempDir(), t.TempDir()
@@ -268,7 +268,7 @@ func TestOpen_CrashDuringAWrite_HasContentFromBeforeOrAfter(t *testing.T) {
 // This test tears the header write at every sector boundary, and also at every byte of the first sector, for disks that
 // do not write sectors atomically. On such a disk, a torn header cannot be distinguished from one that was corrupted
 // later, and a server that used the older header could lose a vote.
-func TestOpen_TornHeader_OlderOneIsUsedOnlyIfTornBetweenSectors(t *testing.T) {
+func TestOpen_TornHeader_IsDamagedOrHarmless(t *testing.T) {
 	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
 	b, err := openAt(dir)

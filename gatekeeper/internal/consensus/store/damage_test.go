@@ -191,7 +191,7 @@ func TestOpen_FlippedBit_IsDetectedOrHarmless(t *testing.T) {
 }
 
 // A single flipped bit is most easily missed in a page header.
-func TestOpen_FlippedBitInAPageHeader_IsDetectedOrHarmless(t *testing.T) {
+func TestOpen_FlippedBitInPageHeader_IsDetectedOrHarmless(t *testing.T) {
 	t.Parallel()
 	original, want := filledFile(t, 100)
 	size := os.Getpagesize()
@@ -296,7 +296,7 @@ func (r *reader) ReadAt(p []byte, at int64) (int, error) {
 }
 
 // A page that claims to span half of a gigabyte file must be refused before it is read into memory.
-func TestWalk_PageThatClaimsToBeLong_IsNotRead(t *testing.T) {
+func TestWalk_PageWithHugeOverflow_IsNotRead(t *testing.T) {
 	original := mustRead(t, filepath.Join(newFilledDir(t, 300), RaftFile))
 	size, refused := os.Getpagesize(), 0
 	for at := 2 * size; at < len(original); at += size {
@@ -316,7 +316,7 @@ func TestWalk_PageThatClaimsToBeLong_IsNotRead(t *testing.T) {
 }
 
 // A file can be damaged while it is open.
-func TestBolt_DamageUnderARunningServer_ErrorNamesTheEntry(t *testing.T) {
+func TestBolt_DamagedWhileOpen_ErrorNamesEntry(t *testing.T) {
 	dir := t.TempDir()
 	o, err := openAt(dir)
 	if err != nil {
@@ -349,7 +349,7 @@ func TestBolt_DamageUnderARunningServer_ErrorNamesTheEntry(t *testing.T) {
 }
 
 // When a write panics, bbolt reads the whole file on another goroutine, where a memory fault kills the process.
-func TestBolt_FileTruncatedUnderARunningServer_WriteFails(t *testing.T) {
+func TestBolt_TruncatedWhileOpen_WriteFails(t *testing.T) {
 	for name, write := range map[string]func(opened) error{
 		"StoreLog":          func(o opened) error { return storeOne(o.log, &raft.Log{Index: 301, Term: 99}) },
 		"StoreLogs of bolt": func(o opened) error { return storeOne(o.bolt, &raft.Log{Index: 301, Term: 99}) },
@@ -405,7 +405,7 @@ func TestOpen_LastBatchLost_IsDamaged(t *testing.T) {
 
 // The mark is not synced with each batch, so it may be half a minute old after a power loss. If the disk also loses the
 // last batch, even though it had acknowledged the sync, the loss cannot be detected.
-func TestOpen_LastBatchLostInAPowerLoss_IsNotDetected(t *testing.T) {
+func TestOpen_LastBatchLostInPowerLoss_IsNotDetected(t *testing.T) {
 	dir, older := withoutLastBatch(t)
 	if err := os.WriteFile(filepath.Join(dir, intact.MarkFile), older, 0o600); err != nil {
 		t.Fatal(err)

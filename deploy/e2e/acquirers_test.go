@@ -22,7 +22,7 @@ type acquirers struct {
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 
-	waiting sync.Map     // call number -> server id of pending calls
+	pending sync.Map     // call number -> server id of pending calls
 	calls   atomic.Int64 // number of calls so far
 
 	mu      sync.Mutex // guards beliefs and late
@@ -54,13 +54,13 @@ func (a *acquirers) start(server *servers.Server, count int, semaphores []string
 func (a *acquirers) acquireOnce(permits gatekeeperv1.PermitServiceClient, server, name, semaphore string) {
 	number := a.calls.Add(1)
 	sent := boottime.Now()
-	a.waiting.Store(number, server)
+	a.pending.Store(number, server)
 	resp, err := permits.TryAcquire(a.ctx, &gatekeeperv1.TryAcquireRequest{
 		Semaphore: semaphore,
 		Identity:  &gatekeeperv1.Identity{Group: "e2e", Acquirer: name, HolderId: strconv.FormatInt(number, 10)},
 		RequestId: strconv.FormatInt(number, 10),
 	})
-	a.waiting.Delete(number)
+	a.pending.Delete(number)
 	if err != nil {
 		a.pause(10 * time.Millisecond) // probably an election: back off
 		return
@@ -99,9 +99,9 @@ func (a *acquirers) pause(d time.Duration) {
 	}
 }
 
-// waitingAt returns the number of pending calls to a server, and the highest call number among them.
-func (a *acquirers) waitingAt(server string) (count int, highest int64) {
-	a.waiting.Range(func(number, at any) bool {
+// pendingAt returns the number of pending calls to a server, and the highest call number among them.
+func (a *acquirers) pendingAt(server string) (count int, highest int64) {
+	a.pending.Range(func(number, at any) bool {
 		if at == server {
 			count++
 			highest = max(highest, number.(int64))

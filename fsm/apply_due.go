@@ -162,14 +162,14 @@ func revertReason(change uint64, revertedFields, kept []string, invalidErr error
 	s := fmt.Sprintf("the edit of revision %d has ended", change)
 	switch {
 	case invalidErr != nil:
-		return s + "; its fields keep their current values, because the definition would be invalid with the old ones: " + invalidErr.Error()
+		return s + "; its fields are left alone, for with their old values the definition is not valid now: " + invalidErr.Error()
 	case len(revertedFields) > 0:
-		s += "; reverted: " + strings.Join(revertedFields, ", ")
+		s += "; old values are back: " + strings.Join(revertedFields, ", ")
 	case len(kept) == 0:
-		s += "; nothing to revert"
+		s += "; there is nothing to take back"
 	}
 	if len(kept) > 0 {
-		s += "; changed since and not reverted: " + strings.Join(kept, ", ")
+		s += "; set since and left alone: " + strings.Join(kept, ", ")
 	}
 	return s
 }

@@ -272,7 +272,7 @@ func TestRevert(t *testing.T) {
 	before := l.state().Definition("s")
 	r := applyOne[fsm.RevisionResult](l, fsm.Revert{Change: change, Term: l.term, Names: []string{"s", "none", "s"}, At: at(100)})
 	equal(t, "result", r, fsm.RevisionResult{Applied: true, Revision: since + 1})
-	reason := fmt.Sprintf("the edit of revision %d has ended; reverted: group_pattern; changed since and not reverted: permits", change)
+	reason := fmt.Sprintf("the edit of revision %d has ended; old values are back: group_pattern; set since and left alone: permits", change)
 	now := l.state().Definition("s")
 	equal(t, "definition", now, &fsm.StoredDefinition{
 		Definition: definition("s", permits(3), group("prod")), Version: r.Revision, CreatedRevision: created.Version, UpdatedBy: "gatekeeper", UpdatedAt: at(100),
@@ -297,8 +297,8 @@ func TestRevert_NothingToRevert_IsJournaled(t *testing.T) {
 		since  func(*log)
 		reason string
 	}{
-		"set since":        {func(l *log) { l.edit(edits(l.replaceCurrent("s", permits(7)))) }, "has ended; changed since and not reverted: permits"},
-		"already reverted": {func(l *log) { l.edit(edits(l.replaceCurrent("s", permits(1)))) }, "has ended; nothing to revert"},
+		"set since":        {func(l *log) { l.edit(edits(l.replaceCurrent("s", permits(7)))) }, "has ended; set since and left alone: permits"},
+		"already reverted": {func(l *log) { l.edit(edits(l.replaceCurrent("s", permits(1)))) }, "has ended; there is nothing to take back"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLevel2Log(t)

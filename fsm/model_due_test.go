@@ -87,18 +87,18 @@ func (m *model) revert(name string, i int, at time.Time) {
 	revertedFields := semaphore.Changed(d.Definition, restored)
 	e.Reason = fmt.Sprintf("the edit of revision %d has ended", end.Revision)
 	if err := restored.Validate(m.settings.MaxDuration); err != nil && len(revertedFields) > 0 {
-		e.Reason += "; its fields keep their current values, because the definition would be invalid with the old ones: " + err.Error()
+		e.Reason += "; its fields are left alone, for with their old values the definition is not valid now: " + err.Error()
 		m.note(e)
 		return
 	}
 	if len(revertedFields) > 0 {
-		e.Reason += "; reverted: " + strings.Join(revertedFields, ", ")
+		e.Reason += "; old values are back: " + strings.Join(revertedFields, ", ")
 	}
 	if len(kept) > 0 {
-		e.Reason += "; changed since and not reverted: " + strings.Join(kept, ", ")
+		e.Reason += "; set since and left alone: " + strings.Join(kept, ", ")
 	}
 	if len(revertedFields)+len(kept) == 0 {
-		e.Reason += "; nothing to revert"
+		e.Reason += "; there is nothing to take back"
 	}
 	if len(revertedFields) > 0 {
 		if restored.Misfire != d.Definition.Misfire {

@@ -83,7 +83,7 @@ func level2Commands() []fsm.Command {
 		fsm.EndDrain{Change: 9, Term: 3, Token: 1, At: at(27)},
 		fsm.Revert{Change: 9, Term: 3, Names: []string{"import"}, At: at(28)},
 		fsm.Sight{Term: 3, Sightings: []fsm.Sighting{{Group: "prod", Acquirer: "app1", At: at(29)}, {Group: "prod", Acquirer: "app2", At: at(29)}}},
-		fsm.NoteMissed{Semaphore: "import", Term: 3, Missed: fsm.NoRequests, Text: "no caller has requested a permit for 25h", At: at(30)},
+		fsm.NoteMissed{Semaphore: "import", Term: 3, Missed: fsm.NoRequests, Text: "nobody has asked for 25h", At: at(30)},
 		fsm.EndQuarantine{Term: 3, At: at(31)},
 	}
 }

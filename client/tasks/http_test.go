@@ -18,6 +18,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 	"github.com/gatekeeperd/gatekeeper/client/gktest"
 	"github.com/gatekeeperd/gatekeeper/client/tasks"
+	"github.com/gatekeeperd/gatekeeper/internal/ports"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
@@ -30,15 +31,11 @@ type listener struct {
 
 func newListener(t *testing.T) *listener {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	free, err := ports.Free(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return &listener{t: t, address: address}
+	return &listener{t: t, address: free[0]}
 }
 
 func (l *listener) url() string { return "http://" + l.address + "/tasks" }

@@ -237,6 +237,10 @@ func (s *Server) openAudit() (*audit.Log, error) {
 	return log, nil
 }
 
+// leaderWait is how long a call is held while there is no leader. Elections take less time than that with either
+// profile (docs/reports/failover.md), and clients wait longer for an attempt.
+const leaderWait = time.Second
+
 func (s *Server) openAPI(hub *watch.Hub, admissionControl *admission.Control, guesses *guessing.Limit, auditLog *audit.Log, serverMetrics *metrics.Metrics) (err error) {
 	s.api, err = api.New(api.Config{
 		ID:                  s.cfg.ID,
@@ -259,6 +263,8 @@ func (s *Server) openAPI(hub *watch.Hub, admissionControl *admission.Control, gu
 
 		SkewedClocks: s.leaderTasks.clocks.list,
 		MinDuration:  s.cfg.timeouts().MinDuration(),
+
+		LeaderWait: leaderWait,
 
 		Admission: admissionControl,
 		Metrics:   serverMetrics,

@@ -66,6 +66,9 @@ type Config struct {
 	SkewedClocks func() []consensus.MemberClock
 	// Poll is the interval at which readiness and leadership are checked. Optional; the default is DefaultPoll.
 	Poll time.Duration
+	// LeaderWait limits how long a call is held while no leader is known, or while it cannot be reached. Optional; by
+	// default such a call fails immediately.
+	LeaderWait time.Duration
 	// Handshake limits how long a new connection may take for its handshake, including TLS. Optional; the default is
 	// DefaultHandshake.
 	Handshake time.Duration

@@ -50,13 +50,14 @@ var errLeadershipChanged = errors.New("leadership changed after the call was for
 
 // forwarder forwards calls to the leader over one connection per term.
 type forwarder struct {
-	id        string
-	cluster   string // of this member
-	consensus Consensus
-	metrics   Metrics
-	creds     credentials.TransportCredentials // for hops
-	dial      []grpc.DialOption                // in addition to the options of every hop
-	methods   map[string]*method
+	id         string
+	cluster    string        // of this member
+	leaderWait time.Duration // Config.LeaderWait
+	consensus  Consensus
+	metrics    Metrics
+	creds      credentials.TransportCredentials // for hops
+	dial       []grpc.DialOption                // in addition to the options of every hop
+	methods    map[string]*method
 	// authorizeCall refuses a call executed on this server if the caller has no role for the method.
 	authorizeCall func(ctx context.Context, fullMethod string) error
 	// auditCall writes the outcome of a call executed on this server to the audit log.
@@ -81,7 +82,10 @@ type hop struct {
 }
 
 func newForwarder(cfg *Config, creds credentials.TransportCredentials, methods map[string]*method) *forwarder {
-	f := &forwarder{id: cfg.ID, cluster: cfg.Consensus.ClusterID().String(), consensus: cfg.Consensus, metrics: cfg.Metrics, creds: creds, methods: methods, members: make(map[string]*hop)}
+	f := &forwarder{
+		id: cfg.ID, cluster: cfg.Consensus.ClusterID().String(), leaderWait: cfg.LeaderWait, consensus: cfg.Consensus, metrics: cfg.Metrics,
+		creds: creds, methods: methods, members: make(map[string]*hop),
+	}
 	f.auditCall = func(context.Context, string, any, any, error) {}
 	if cfg.Dial != nil {
 		f.dial = append(f.dial, grpc.WithContextDialer(cfg.Dial))
@@ -95,21 +99,29 @@ func (f *forwarder) unary(ctx context.Context, req any, info *grpc.UnaryServerIn
 		return nil, err
 	}
 	m := f.methods[info.FullMethod]
-	if m == nil || m.servedLocally(req) || f.isLeader() {
-		err := f.authorizeCall(ctx, info.FullMethod)
-		var reply any
-		if err == nil {
-			reply, err = handler(ctx, req)
+	for wait := (leaderWait{forwarder: f}); ; {
+		if m == nil || m.servedLocally(req) || f.isLeader() {
+			err := f.authorizeCall(ctx, info.FullMethod)
+			var reply any
+			if err == nil {
+				reply, err = handler(ctx, req)
+			}
+			f.auditCall(ctx, info.FullMethod, req, reply, err)
+			return reply, err
 		}
-		f.auditCall(ctx, info.FullMethod, req, reply, err)
-		return reply, err
+		if c := callerIn(ctx); m.direct && c != nil && c.member {
+			err := notMember()
+			f.auditCall(ctx, info.FullMethod, req, nil, err)
+			return nil, err
+		}
+		reply, err := f.forwardUnary(ctx, info.FullMethod, req)
+		if err == nil {
+			return reply, nil
+		}
+		if !wait.retry(ctx, err) {
+			return nil, err
+		}
 	}
-	if c := callerIn(ctx); m.direct && c != nil && c.member {
-		err := notMember()
-		f.auditCall(ctx, info.FullMethod, req, nil, err)
-		return nil, err
-	}
-	return f.forwardUnary(ctx, info.FullMethod, req)
 }
 
 // forwardUnary forwards a unary call to the leader.
@@ -152,33 +164,95 @@ func (f *forwarder) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServe
 		defer done()
 		return refusedSince(ctx, handler(srv, &contextStream{ss, ctx}))
 	}
-	if m == nil || m.servedLocally(nil) || f.isLeader() {
-		return serveLocally()
+	for wait := (leaderWait{forwarder: f}); ; {
+		if m == nil || m.servedLocally(nil) || f.isLeader() {
+			return serveLocally()
+		}
+		h, err := f.hopToLeader(ctx)
+		if err != nil && m.leaderFirst {
+			return serveLocally()
+		}
+		if err == nil {
+			var opened bool
+			if opened, err = f.forwardStream(ss, h, info.FullMethod); opened {
+				return err
+			}
+		}
+		if !wait.retry(ctx, err) {
+			return err
+		}
 	}
-	h, err := f.hopToLeader(ctx)
-	if err != nil && m.leaderFirst {
-		return serveLocally()
-	}
-	if err != nil {
-		return err
-	}
-	f.metrics.Forwarded(info.FullMethod)
+}
+
+// forwardStream forwards a stream to the leader until it ends. opened is false if nothing was read from it.
+func (f *forwarder) forwardStream(ss grpc.ServerStream, h *hop, fullMethod string) (opened bool, err error) {
+	ctx, m := ss.Context(), f.methods[fullMethod]
+	f.metrics.Forwarded(fullMethod)
 	out, cancel := h.outgoing(ctx, f.id)
 	defer cancel()
 	var reached peer.Peer
-	leader, err := h.conn.NewStream(out, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, info.FullMethod, grpc.Peer(&reached))
+	leader, err := h.conn.NewStream(out, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, fullMethod, grpc.Peer(&reached))
 	if err != nil {
-		return f.explain(ctx, h, m, &reached, err)
+		return false, f.explain(ctx, h, m, &reached, err)
 	}
 	clientErr, leaderErr := relay(ss, leader, m, cancel)
 	ss.SetTrailer(leader.Trailer())
 	switch {
 	case clientErr != nil:
-		return clientErr
+		return true, clientErr
 	case leaderErr != nil:
-		return f.explain(ctx, h, m, &reached, leaderErr)
+		return true, f.explain(ctx, h, m, &reached, leaderErr)
 	}
-	return nil
+	return true, nil
+}
+
+// leaderPoll is how often a call that waits for a leader checks for one.
+const leaderPoll = 20 * time.Millisecond
+
+// leaderWait holds a call that cannot be forwarded until this server knows a leader that it has not tried. An election
+// is usually over before a client that was refused would retry. The zero time means that the call has not waited yet.
+type leaderWait struct {
+	*forwarder
+	until time.Time
+}
+
+// retry waits after a failed attempt, and reports whether to make another. It does not wait after an attempt that the
+// leader may have received, or for a call that another server forwarded, because that server waits.
+func (w *leaderWait) retry(ctx context.Context, err error) bool {
+	tried, ok := withoutLeader(err)
+	if !ok || len(metadata.ValueFromIncomingContext(ctx, HopHeader)) > 0 {
+		return false
+	}
+	if w.until.IsZero() {
+		limit := w.leaderWait
+		if deadline, ok := ctx.Deadline(); ok {
+			limit = min(limit, time.Until(deadline)/2) // so that the caller gets an explanation
+		}
+		w.until = time.Now().Add(limit)
+	}
+	for time.Now().Before(w.until) {
+		select {
+		case <-time.After(leaderPoll):
+		case <-ctx.Done():
+			return false
+		}
+		if leader := w.consensus.Leader(); leader.ID != "" && leader != tried {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutLeader reports whether a call failed because no leader is known or ready, or because the leader could not be
+// reached, so that nothing was done. tried is the leader that could not be reached.
+func withoutLeader(err error) (tried consensus.Leader, ok bool) {
+	if e, ok := errors.AsType[*unreachableError](err); ok {
+		return e.leader, true
+	}
+	if e, ok := errors.AsType[*consensus.NotLeaderError](err); ok {
+		return consensus.Leader{}, e.Leader.ID == ""
+	}
+	return consensus.Leader{}, reasonOf(status.Convert(err)) == reasonNoLeader
 }
 
 // contextStream is a stream with a different context.

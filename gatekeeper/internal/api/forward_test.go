@@ -3,10 +3,12 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -171,6 +173,94 @@ func TestForward_LeaderAddressIsOwnAddress_ReturnsHopLimit(t *testing.T) {
 	follower.consensus.follow(consensus.Leader{ID: "gk1", APIAddress: follower.address, Term: 1})
 	_, err := follower.permits.TryAcquire(ctx(t), plainRequest)
 	want(t, err, codes.Unavailable, "HOP_LIMIT")
+}
+
+// A call that arrives during an election is held until this server knows the new leader, which may be this server.
+func TestForward_NoLeaderYet_HoldsTheCall(t *testing.T) {
+	type world struct {
+		leader, follower *gate
+		elected          consensus.Leader
+	}
+	for name, before := range map[string]consensus.Leader{
+		"unknown":                {},
+		"unreachable":            {ID: "gk3", APIAddress: unusedAddress(t), Term: 1},
+		"without an API address": {ID: "gk3", Term: 1},
+	} {
+		for _, self := range []bool{false, true} {
+			for kind, call := range map[string]func(w *world) error{
+				"unary": func(w *world) error {
+					_, err := w.follower.permits.TryAcquire(ctx(t), plainRequest)
+					return err
+				},
+				"stream": func(w *world) error {
+					stream, err := w.follower.permits.KeepAlive(ctx(t))
+					if err == nil {
+						err = stream.Send(&gatekeeperv1.KeepAliveRequest{Frame: 1})
+					}
+					if err == nil {
+						_, err = stream.Recv()
+					}
+					return err
+				},
+			} {
+				t.Run(fmt.Sprintf("%s/%s/self=%t", name, kind, self), func(t *testing.T) {
+					w := new(world)
+					w.leader, w.follower = pair(t, func(c *Config) { c.LeaderWait, c.Poll = time.Minute, time.Hour })
+					w.elected = consensus.Leader{ID: "gk1", APIAddress: w.leader.address, Term: 2}
+					if self {
+						w.elected = consensus.Leader{ID: "gk2", APIAddress: w.follower.address, Term: 2}
+						w.leader = w.follower
+					}
+					w.leader.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
+						return keeper.Answer{Outcome: semaphore.Granted, Permit: &semaphore.Permit{Semaphore: "s", Token: 7}}, nil
+					}
+					w.follower.consensus.follow(before)
+					looks := 0
+					w.follower.consensus.onLook(func() {
+						if looks++; looks == 6 { // the call has failed once and is waiting
+							w.follower.consensus.leader = w.elected
+						}
+					})
+					if err := call(w); err != nil {
+						t.Errorf("call = %v, want it answered by the elected leader", err)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestForward_NoLeader_FailsAfterLeaderWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &forwarder{consensus: &fakeConsensus{}, leaderWait: 10 * time.Second}
+		for name, test := range map[string]struct {
+			err       error
+			timeout   time.Duration // of the call
+			forwarded bool          // by another server
+			want      time.Duration
+		}{
+			"no leader":            {err: &consensus.NotLeaderError{}, timeout: time.Minute, want: 10 * time.Second},
+			"leader not ready":     {err: toStatus(&retryableError{}), timeout: time.Minute, want: 10 * time.Second},
+			"short timeout":        {err: &consensus.NotLeaderError{}, timeout: 4 * time.Second, want: 2 * time.Second}, // leaves time for the explanation
+			"another server waits": {err: &consensus.NotLeaderError{}, timeout: time.Minute, forwarded: true},
+			"outcome unknown":      {err: &brokenHopError{}, timeout: time.Minute},
+			"leader known":         {err: &consensus.NotLeaderError{Leader: consensus.Leader{ID: "gk1"}}, timeout: time.Minute},
+		} {
+			call, cancel := context.WithTimeout(t.Context(), test.timeout)
+			if test.forwarded {
+				call = metadata.NewIncomingContext(call, metadata.Pairs(HopHeader, "gk3"))
+			}
+			start := time.Now()
+			w := leaderWait{forwarder: f}
+			if w.retry(call, test.err) {
+				t.Errorf("%s: retry() = true, want false", name)
+			}
+			if waited := time.Since(start).Round(time.Second); waited != test.want {
+				t.Errorf("%s: waited %v, want %v", name, waited, test.want)
+			}
+			cancel()
+		}
+	})
 }
 
 func TestForward_NoReachableLeader_ReturnsNoLeader(t *testing.T) {

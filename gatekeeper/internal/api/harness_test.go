@@ -40,6 +40,7 @@ const testTimeout = 10 * time.Second
 type fakeConsensus struct {
 	mu      sync.Mutex
 	leader  consensus.Leader
+	looked  func() // called whenever the leader is read; optional
 	name    string
 	ready   error
 	members []consensus.Member
@@ -55,6 +56,12 @@ func (c *fakeConsensus) follow(l consensus.Leader) {
 	c.leader = l
 }
 
+func (c *fakeConsensus) onLook(looked func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.looked = looked
+}
+
 func (c *fakeConsensus) setReady(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,6 +71,9 @@ func (c *fakeConsensus) setReady(err error) {
 func (c *fakeConsensus) Leader() consensus.Leader {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.looked != nil {
+		c.looked()
+	}
 	return c.leader
 }
 

@@ -290,7 +290,7 @@ func TestMove_HolderIgnoresDrain_KeepsSlotAndIsReported(t *testing.T) {
 		t.Error(err)
 	}
 	expired, granted := strings.Index(out, "c of deaf in prod"), strings.Index(out, "c granted to next in dr")
-	if code != ui.ExitOK || expired < 0 || granted < expired || !strings.Contains(out, "did not stop within the drain: c expired after") ||
+	if code != ui.ExitOK || expired < 0 || granted < expired || !strings.Contains(out, "did not stop in time: c expired after") ||
 		!strings.Contains(out, "1 old holder stopped (0 released their permits)") || !strings.Contains(out, "1 new holder was granted") {
 		t.Errorf("gkctl move --drain 1s: exit code %d, want 0 and an expiry followed by a grant; output:\n%s", code, out)
 	}

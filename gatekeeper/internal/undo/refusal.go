@@ -103,7 +103,7 @@ func (m *Missing) text() string {
 		parts = append(parts, fmt.Sprintf("%d more", more))
 	}
 	if m.Cordons > 0 {
-		parts = append(parts, fmt.Sprintf("%d cordons", m.Cordons))
+		parts = append(parts, phrase.Count(m.Cordons, "cordon", "cordons"))
 	}
 	what := strings.Join(parts, ", ")
 	switch {

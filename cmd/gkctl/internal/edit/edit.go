@@ -160,7 +160,10 @@ func (o *editOptions) edit(ctx context.Context, text []byte) (path string, err e
 	if err = errors.Join(err, f.Close()); err != nil {
 		return "", errors.Join(err, os.Remove(f.Name()))
 	}
-	editor := cmp.Or(os.Getenv("GK_EDITOR"), os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi")
+	editor := "vi"
+	for _, name := range []string{"EDITOR", "VISUAL", "GK_EDITOR"} {
+		editor = cmp.Or(strings.TrimSpace(os.Getenv(name)), editor)
+	}
 	words := strings.Fields(editor) // an editor may have flags, as in "code --wait"
 	cmd := exec.CommandContext(ctx, words[0], append(words[1:], f.Name())...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.f.In, o.f.Out, o.f.Err

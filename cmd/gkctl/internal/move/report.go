@@ -143,7 +143,7 @@ func (o *moveOptions) printHandovers(h *handovers) {
 			case old.overran && old.how == howReleased:
 				late = append(late, fmt.Sprintf("%s stopped too late: it released %s after %s", words.HolderText(old.permit), name, words.Elapsed(old.after)))
 			case old.overran:
-				late = append(late, fmt.Sprintf("%s did not stop within the drain: %s %s after %s", words.HolderText(old.permit), name, old.how, words.Elapsed(old.after)))
+				late = append(late, fmt.Sprintf("%s did not stop in time: %s %s after %s", words.HolderText(old.permit), name, old.how, words.Elapsed(old.after)))
 			case old.how == howExpired || old.how == howHeld:
 				late = append(late, fmt.Sprintf("%s stopped refreshing: %s %s after %s", words.HolderText(old.permit), name, old.how, words.Elapsed(old.after)))
 			}

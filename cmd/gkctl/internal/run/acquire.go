@@ -102,7 +102,7 @@ func (w *waitFlag) Type() string { return "DURATION" }
 func (o *acquireOptions) run(ctx context.Context) error {
 	opts := []client.AcquireOption{client.WithWeight(o.weight), client.WithMetadata(o.metadata)}
 	if o.hold < 0 {
-		return ui.Usagef("--hold must be greater than 0")
+		return ui.Usagef("--hold must not be negative")
 	}
 	if o.firing != "" {
 		name, due, err := ui.ParseFiring(o.firing)

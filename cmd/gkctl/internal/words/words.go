@@ -280,8 +280,8 @@ func ChangesText(changes []uint64) string {
 // MissingText describes which part of a change the journal has forgotten.
 func MissingText(m *gatekeeperv1.MissingEntries) string {
 	parts := slices.Clone(m.GetSemaphores())
-	if n := m.GetCordons(); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d cordons", n))
+	if n := int(m.GetCordons()); n > 0 {
+		parts = append(parts, Plural(n, "cordon", "cordons"))
 	}
 	what := strings.Join(parts, ", ")
 	if what == "" {

@@ -72,9 +72,11 @@ function Edit({ name, record, onSaved, onDone }) {
       get(path`/v1/definitions/${name}`).then((a) => compare(a.record), (e) => notify(e.message, { tone: 'deny' }));
       return true;
     }
-    const inForm = error.fields?.filter((f) => fields.some((x) => f.field.endsWith(x.name))) ?? [];
+    // The definition's fields have a path; the batch's own duration does not.
+    const inDefinition = (f) => fields.find((x) => f.field.endsWith(`.${x.name}`));
+    const inForm = error.fields?.filter(inDefinition) ?? [];
     if (inForm.length === 0) return false;
-    setRejected(Object.fromEntries(inForm.map((f) => [fields.find((x) => f.field.endsWith(x.name)).name, f.rule])));
+    setRejected(Object.fromEntries(inForm.map((f) => [inDefinition(f).name, f.rule])));
     return true;
   };
 

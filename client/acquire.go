@@ -146,7 +146,7 @@ func brief(d time.Duration) time.Duration {
 // maxHolders is the maximum number of holders in a denial.
 const maxHolders = 16
 
-// abandon asks the servers to undo an acquisition that this process no longer relies on, whatever its outcome. The
+// abandon asks the servers to undo an acquisition that this process no longer relies on, regardless of its outcome. The
 // request leaves the queue, and a permit granted to it is freed. If the cancellation does not get through, the permit
 // expires.
 //
@@ -235,10 +235,10 @@ func (c *Client) observe(revision uint64) {
 // errNoAnswer is the error for a stream that ended without an error and without an answer. The call is retried.
 var errNoAnswer = status.Error(codes.Unavailable, "the server ended the call without an answer")
 
-// errInvalidAnswer is the error for an answer that no Gatekeeper server sends.
+// errInvalidAnswer is the error for an answer that no Gatekeeper server would send.
 var errInvalidAnswer = status.Error(codes.Internal, "the server's answer is invalid: it is neither a grant nor a denial, or it grants a permit without a token or a duration")
 
-// answer validates an answer, and computes how long a granted permit can be relied on.
+// answer validates an answer and computes how long a granted permit can be relied on.
 func (c *Client) answer(g *gatekeeperv1.Grant, d *gatekeeperv1.Denial, sent time.Duration, a *acquisition) (answer, error) {
 	if d != nil {
 		return answer{denial: d}, nil

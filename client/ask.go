@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Begin acquires a permit for one run, following the Runner's policies. It is for schedulers that call the job
+// Begin acquires a permit for one run according to the Runner's policies. It is for schedulers that call the job
 // themselves; all other callers should use Run. The caller must end the Run that Begin returns. If due is the zero
 // time, no firing is claimed.
 func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
@@ -94,7 +94,7 @@ func (r *Runner) acquireOnce(ctx context.Context, opts []AcquireOption) (*Permit
 	return r.sem.TryAcquire(ctx, opts...)
 }
 
-// queue waits in the queue, no longer than the wait limit if one is set.
+// queue waits in the queue, but no longer than the wait limit, if one is set.
 func (r *Runner) queue(ctx, limited context.Context, opts []AcquireOption) (*Permit, error) {
 	if r.oneWaiter {
 		opts = append(slices.Clip(opts), acquireOption(func(a *acquisition) { a.onePerAcquirer = true }))

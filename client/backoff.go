@@ -11,7 +11,7 @@ const (
 	maxBackoff = time.Second
 )
 
-// backoff returns the wait before the n-th round of attempts, counted from 0. It doubles with each round, and is
+// backoff returns the wait before the n-th round of attempts, counted from 0. It doubles with each round and is
 // jittered so that clients that failed together do not retry together.
 func backoff(n int) time.Duration {
 	d := maxBackoff

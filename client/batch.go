@@ -21,25 +21,25 @@ import (
 const (
 	// minConcurrent is how many goroutines must be requesting permits before requests are sent in batches.
 	minConcurrent = 3
-	// maxBatch is the maximum number of requests in a batch; servers refuse larger batches.
+	// maxBatch is the maximum number of requests in a batch; servers reject larger batches.
 	maxBatch = 1024
 	// maxBatchBytes is the maximum size of a batch, unless its first request alone is larger. Servers accept batches
 	// four times as large.
 	maxBatchBytes = 1 << 20
-	// maxBatched is the maximum size of a request in a batch. A larger request would delay the others.
+	// maxBatched is the maximum size of a request in a batch. A larger request would delay the other requests.
 	maxBatched = 16 << 10
-	// maxDenied is how many semaphores are recorded as denied.
+	// maxDenied is the maximum number of semaphores recorded as denied.
 	maxDenied = 10_000
-	// batchCooldown is how long batches stay off after one has failed; unsupportedCooldown applies if the server does
-	// not support batches.
+	// batchCooldown is how long batching is disabled after a batch has failed; unsupportedCooldown applies if the
+	// server does not support batches.
 	batchCooldown       = time.Second
 	unsupportedCooldown = time.Minute
 )
 
 // coalescer sends requests for permits in batches. The answer to a batch contains only denials and errors, and a batch
-// changes nothing on the servers. All other requests, and those in a failed batch, are sent again individually as
+// makes no changes on the servers. All other requests, and those in a failed batch, are sent again individually as
 // TryAcquire calls. Because a grant costs this second call, a request is batched only if its semaphore's last answer
-// was a denial. One batch is in flight at a time, while the next one is collected.
+// was a denial. One batch is in flight at a time while the next one is being collected.
 type coalescer struct {
 	conn    *grpc.ClientConn
 	timeout time.Duration   // for one batch
@@ -47,7 +47,7 @@ type coalescer struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
-	mu            sync.Mutex // guards everything below, and calls of running.Add
+	mu            sync.Mutex // guards everything below and calls to running.Add
 	callers       int        // goroutines requesting a permit now, in a batch or alone
 	denied        map[string]bool
 	next          []*batched
@@ -59,7 +59,7 @@ type coalescer struct {
 type batched struct {
 	ctx     context.Context                     //nolint:containedctx // the caller's
 	encoded []byte                              // as a field of the batch
-	result  chan *gatekeeperv1.TryAcquireResult // buffered; receives nil if the request must be sent alone
+	result  chan *gatekeeperv1.TryAcquireResult // buffered; receives nil if the request must be sent individually
 }
 
 func newCoalescer(conn *grpc.ClientConn, timeout time.Duration) *coalescer {
@@ -68,7 +68,7 @@ func newCoalescer(conn *grpc.ClientConn, timeout time.Duration) *coalescer {
 	return b
 }
 
-// close cancels the batch in flight, and returns when the sending goroutine has stopped.
+// close cancels the batch in flight and waits for the sending goroutine to stop.
 func (b *coalescer) close() {
 	b.mu.Lock()
 	b.cancel()
@@ -108,7 +108,7 @@ func plainOptions(opts []grpc.CallOption) bool {
 	return true
 }
 
-// enter counts a caller, and reports whether it should join a batch.
+// enter counts a caller and reports whether it should join a batch.
 func (b *coalescer) enter(semaphore string) (join bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -116,7 +116,7 @@ func (b *coalescer) enter(semaphore string) (join bool) {
 	return b.denied[semaphore] && b.callers >= minConcurrent && !time.Now().Before(b.disabledUntil)
 }
 
-// leave stops counting a caller, and records whether its semaphore was denied.
+// leave stops counting a caller and records whether its semaphore was denied.
 func (b *coalescer) leave(semaphore string, answer *gatekeeperv1.TryAcquireResponse) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -129,7 +129,7 @@ func (b *coalescer) leave(semaphore string, answer *gatekeeperv1.TryAcquireRespo
 	}
 }
 
-// submit sends a request in a batch. done is false if the request must be sent alone.
+// submit sends a request in a batch. done is false if the request must be sent individually.
 func (b *coalescer) submit(ctx context.Context, m *gatekeeperv1.TryAcquireRequest, out *gatekeeperv1.TryAcquireResponse) (done bool, err error) {
 	encoded, ok := encode(m)
 	if !ok {
@@ -154,7 +154,7 @@ func (b *coalescer) submit(ctx context.Context, m *gatekeeperv1.TryAcquireReques
 }
 
 // encode encodes a request as a field of a batch. It is encoded early because the caller may change it as soon as it
-// stops waiting, and because a request that cannot be encoded must not fail the requests of other callers.
+// stops waiting, and because a request that cannot be encoded must not cause other callers' requests to fail.
 func encode(m *gatekeeperv1.TryAcquireRequest) ([]byte, bool) {
 	const requests = 1 // the field number
 	size := proto.Size(m)
@@ -236,7 +236,7 @@ func (b *coalescer) exchange(calls []*batched) ([]*gatekeeperv1.TryAcquireResult
 	return r.GetResults(), err
 }
 
-// disable turns batches off temporarily after one has failed.
+// disable turns off batching temporarily after a batch has failed.
 func (b *coalescer) disable(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

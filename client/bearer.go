@@ -27,7 +27,7 @@ func WithBearerToken(source func(ctx context.Context) (string, error)) Option {
 // WithBearerTokenFile is like WithBearerToken, but reads the token from a file. White space around the token is
 // ignored. The file is read again whenever it changes, so that a token, such as a service account token that Kubernetes
 // projects into a pod, can be renewed while a Client is in use. Replace the file atomically, by renaming. While the
-// file is unusable, the last token is sent. Dial returns an error if it is already unusable.
+// file is unusable, the last usable token is sent. Dial returns an error if it is already unusable.
 func WithBearerTokenFile(path string) Option {
 	return dialOption(func(s *settings) error {
 		f := &bearerFile{path: path}

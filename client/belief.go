@@ -56,10 +56,10 @@ type belief struct {
 	// base is the reading before the attempt whose answer is used, plus the time the call waited, as measured by the
 	// leader.
 	base time.Duration
-	// duration is the permit's duration in the last answer. The next refresh states it.
+	// duration is the permit's duration in the last answer. The next refresh includes it.
 	duration time.Duration
-	// deadline is when belief ends. It may be later than base + duration if an answer shortened the duration and no
-	// later frame has stated that yet.
+	// deadline is the time at which belief ends. It may be later than base + duration if an answer shortened the
+	// duration and no later frame has included the new duration yet.
 	deadline time.Duration
 }
 
@@ -74,7 +74,7 @@ func newBelief(sent, waited, duration, now time.Duration) belief {
 }
 
 // refreshed returns the belief after an answer. sent is the reading before its frame was sent. refreshed never moves
-// the deadline earlier, because the promise made by an earlier answer holds until a later frame states a shorter
+// the deadline earlier, because the promise made by an earlier answer holds until a later frame includes a shorter
 // duration.
 func (b belief) refreshed(sent, duration time.Duration) belief {
 	n := belief{base: sent, duration: duration, deadline: sent + duration - margin(duration)}

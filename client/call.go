@@ -14,23 +14,23 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// maxHints is how many hints in a row a call follows without a pause. It prevents a busy loop when each of two servers
-// believes that the other is the leader.
+// maxHints is how many hints in a row a call follows without a pause. It prevents a busy loop when two servers name
+// each other as the leader.
 const maxHints = 3
 
 // call describes how a call may be made and retried.
 type call struct {
 	// idempotent calls have the same effect if they are made twice, so they are also retried after an unknown outcome.
 	idempotent bool
-	// harmless calls change nothing, so their outcome is never unknown. They are idempotent.
+	// harmless calls make no changes, so their outcome is never unknown. They are idempotent.
 	harmless bool
-	// named calls carry a request id, by which the servers recognize a retry while they remember the request.
+	// named calls carry a request id, which lets the servers recognize a retry while they remember the request.
 	named bool
-	// ends is set for an idempotent call about a permit that may end between two attempts, after the first one was
-	// carried out.
+	// ends is set for an idempotent call on a permit that may end after one attempt has been carried out and before the
+	// next.
 	ends bool
-	// held calls concern a permit that this process may hold and that another cluster does not know. If a server
-	// belongs to another cluster, they are tried on the other servers.
+	// held calls concern a permit that this process may hold. A different cluster does not recognize it, so if a server
+	// belongs to one, the call is tried on the other servers.
 	held bool
 	// timeout bounds one attempt.
 	timeout time.Duration
@@ -38,8 +38,8 @@ type call struct {
 	within time.Duration
 }
 
-// mayFollowSuccess reports whether a call can be refused with err after an earlier attempt was carried out: because the
-// servers have since forgotten the request, or because the permit has since ended.
+// mayFollowSuccess reports whether a call can be refused with err even though an earlier attempt was carried out,
+// either because the servers have forgotten the request since then or because the permit has ended.
 func (how call) mayFollowSuccess(err error) bool {
 	_, tooOld := tooOldSince(err)
 	_, ended := errors.AsType[*NoSuchPermitError](err)
@@ -90,7 +90,7 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 			}
 			return err
 		}
-		if n == 0 && how.within > 0 { // not earlier: nearly every call succeeds immediately, and another context would cost time
+		if n == 0 && how.within > 0 { // created late, because most calls succeed at the first attempt without it
 			bounded, cancel := withTimeout(ctx, how.within-time.Since(started))
 			defer cancel()
 			ctx = bounded
@@ -118,8 +118,8 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 	}
 }
 
-// pause sleeps, but returns early when the Client is closed, because calls that can take a long time, such as a
-// release, must not delay Close.
+// pause sleeps, but returns early when the Client is closed, so that calls that can take a long time, such as a
+// release, do not delay Close.
 func (c *Client) pause(ctx context.Context, d time.Duration) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -127,7 +127,7 @@ func (c *Client) pause(ctx context.Context, d time.Duration) {
 	sleep(ctx, d)
 }
 
-// onlyCertificateErrors reports whether all endpoints have been tried and have failed because of a certificate, so
+// onlyCertificateErrors reports whether all endpoints have been tried and have failed because of a certificate, so that
 // another round would fail too. Calls share the router, so one round of attempts may not reach every endpoint.
 func (e *UnavailableError) onlyCertificateErrors(endpoints int) bool {
 	return len(e.Tried) >= endpoints && !slices.ContainsFunc(e.Tried, func(a Attempt) bool {
@@ -141,10 +141,10 @@ func (e *UnavailableError) add(endpoint string, err error) {
 	e.Tried = append(e.Tried, Attempt{endpoint, err})
 }
 
-// errTooLate is the error of an attempt whose answer arrived too late to be relied on.
+// errTooLate is the error for an attempt whose answer arrived too late to be relied on.
 var errTooLate = errors.New("the answer arrived too late to be relied on")
 
-// unsentError is the error of an attempt that had no connection.
+// unsentError is the error for an attempt that had no connection.
 type unsentError struct{ error }
 
 func (e *unsentError) Unwrap() error { return e.error }
@@ -306,6 +306,6 @@ func (c caller) how(method string, args any) call {
 const (
 	// longTimeout bounds an attempt at a call that can take a long time.
 	longTimeout = time.Minute
-	// forever is the timeout of an attempt without a limit.
+	// forever is the timeout for an attempt without a time limit.
 	forever = time.Duration(1<<63 - 1)
 )

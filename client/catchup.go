@@ -18,15 +18,15 @@ const maxMissed = 1000
 
 // CatchUp runs the firings that were missed, for example because no host was up when they were due. Call it when a
 // schedule starts, and after the host was suspended. next represents the schedule: it returns the first due time after
-// a given time, or the zero time if there is none. The definition's misfire and misfire_window decide what runs:
-// nothing by default, only the last firing, or every firing in order. A firing does not run if another process has
+// a given time, or the zero time if there is none. The definition's misfire and misfire_window determine which firings
+// run: none (the default), only the last one, or all of them in order. A firing does not run if another process has
 // claimed it, or if it was due before the definition was set to run missed firings. If more than 1000 firings were
 // missed, only the newest 1000 are run.
 //
-// Firings are run by RunDue, one after the other. Each waits for its permit unless WithDenialPolicy says otherwise. A
-// firing that fails or is denied does not prevent the later ones from running. CatchUp waits for a server until ctx
-// ends. It logs errors as Fire does, and returns the joined errors of its runs. It runs nothing if the servers do not
-// support catching up.
+// Firings are run by RunDue, one at a time. Each waits for its permit unless WithDenialPolicy says otherwise. A firing
+// that fails or is denied does not prevent the later ones from running. CatchUp waits for a server until ctx ends. It
+// logs errors as Fire does, and returns the joined errors of its runs. It does nothing if the servers do not support
+// catching up.
 func (r *Runner) CatchUp(ctx context.Context, next func(time.Time) time.Time) error {
 	missed, err := r.Missed(ctx, next)
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 // An endpoint with a certificate error is treated like an unreachable one: the other endpoints are tried. If all
 // endpoints fail this way and the Client has never reached a server, its configuration is probably wrong, so a call
 // fails after one round instead of retrying until its context ends. A Client that has reached a server before retries
-// as in any outage, because certificates expire and are renewed.
+// as it would in any outage, because certificates expire and are renewed.
 type CertificateError struct {
 	Endpoint string
 	// ByServer is set if the server rejected the client's certificate, or requires one that the client did not send.
@@ -45,7 +45,7 @@ func (e *CertificateError) GRPCStatus() *status.Status {
 	return status.New(codes.Unavailable, e.plain())
 }
 
-// plain describes the error, without the endpoint.
+// plain describes the error without the endpoint.
 func (e *CertificateError) plain() string {
 	text := e.Err.Error()
 	if !e.ByServer {
@@ -64,7 +64,7 @@ func (e *CertificateError) plain() string {
 const alertCertificateRequired tls.AlertError = 116
 
 // alert returns the alert that the peer sent when it rejected a certificate. Package tls identifies an alert in a
-// connection's errors only by its text, which is also AlertError's.
+// connection's errors only by its text, which is the same as AlertError's.
 func alert(err error) (tls.AlertError, bool) {
 	op, ok := errors.AsType[*net.OpError](err)
 	if !ok || op.Op != "remote error" || op.Err == nil {
@@ -95,7 +95,7 @@ type handshakes struct {
 	last          *lastHandshake
 }
 
-// lastHandshake is shared by the clones of a handshakes.
+// lastHandshake is shared by the clones of a handshakes value.
 type lastHandshake struct {
 	mu      sync.Mutex // guards the field below
 	certErr *CertificateError
@@ -138,8 +138,8 @@ func (h *handshakes) record(err error) {
 }
 
 // explain returns the certificate error of the last handshake if that error caused err, the error of an attempt.
-// Otherwise it returns err. The connection may since have failed for another reason, so err must contain the text of
-// the certificate error. gRPC includes the full text of a cause.
+// Otherwise it returns err. The connection may have failed for a different reason since then, so err must contain the
+// text of the certificate error. gRPC includes the full text of a cause.
 func (h *handshakes) explain(err error) error {
 	if h == nil {
 		return err
@@ -161,7 +161,7 @@ func (h *handshakes) explain(err error) error {
 // alertTimeout bounds the read of the server's last message on a failed connection.
 const alertTimeout = time.Second
 
-// firstRead is a connection that observes its first read.
+// firstRead is a connection that records the result of its first read.
 type firstRead struct {
 	net.Conn
 	handshakes *handshakes

@@ -8,8 +8,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// claims records what a Client knows about the identities that its application chose with WithHolderID. Generated
-// holder ids are used only once and are not recorded.
+// claims tracks the identities that the application chose with WithHolderID. Generated holder ids are used only once
+// and are not recorded.
 //
 // An identity has at most one permit of a semaphore, and the servers issue it a new token for each new request. Two
 // acquisitions by one identity in one process would take the permit from each other, so the Client rejects the second.
@@ -25,7 +25,7 @@ const minSweep = 64
 // claimKey identifies a claim: an identity and a semaphore.
 type claimKey struct{ semaphore, group, acquirer, holderID string }
 
-// claim is the state of one identity at a semaphore. The renewer's mutex guards it.
+// claim is the state of one identity for one semaphore. The renewer's mutex guards it.
 type claim struct {
 	key       claimKey
 	acquiring bool    // an acquisition is in progress
@@ -34,8 +34,8 @@ type claim struct {
 	// ended is the token of the last permit that ended in this process. A permit that has ended never becomes valid
 	// again.
 	ended uint64
-	// leftover equals ended while a server may still hold that permit, which this process no longer relies on. It is 0
-	// otherwise.
+	// leftover equals ended while a server may still hold that permit, which this process no longer relies on.
+	// Otherwise, it is 0.
 	leftover uint64
 
 	// unanswered is the number of releases and cancellations in progress for this identity. settled is closed
@@ -142,7 +142,7 @@ func (r *renewer) exit(a *acquisition) {
 }
 
 // beginCall records that a release or cancellation for an identity is about to be sent. The caller must call done when
-// it has returned.
+// that call has returned.
 func (r *renewer) beginCall(c *claim) (done func()) {
 	if c == nil {
 		return func() {}
@@ -203,13 +203,13 @@ func (r *renewer) lost(p *Permit, res *gatekeeperv1.TokenResult) {
 	r.endedOnServer(p)
 }
 
-// superseded is a permit that another process took over, and that process's token.
+// superseded holds a permit that another process took over, together with that process's token.
 type superseded struct {
 	permit *Permit
 	by     uint64
 }
 
-// reportSuperseded logs losses to other processes. It must be called without holding mu, because it calls the
+// reportSuperseded logs losses to other processes. It must be called without mu held, because it calls the
 // application's log handler.
 func (r *renewer) reportSuperseded() {
 	r.mu.Lock()
@@ -223,8 +223,8 @@ func (r *renewer) reportSuperseded() {
 	}
 }
 
-// lastLoss returns the last loss of an identity to another process, and how long a Runner must still wait before it
-// acquires again. It returns nil if there was no loss.
+// lastLoss returns an identity's last loss to another process and how long a Runner must still wait before it acquires
+// again. It returns nil if there was no loss.
 func (r *renewer) lastLoss(key claimKey) (*supersession, time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -236,7 +236,7 @@ func (r *renewer) lastLoss(key claimKey) (*supersession, time.Duration) {
 }
 
 // updateWait makes an identity's Runners wait for the same time again or, if again is false, stop waiting. It does
-// nothing if lost is no longer the identity's last loss, or if a permit has been granted since.
+// nothing if lost is no longer the identity's last loss, or if a permit has been granted since then.
 func (r *renewer) updateWait(key claimKey, lost *supersession, again bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

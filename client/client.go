@@ -17,7 +17,7 @@ type Client struct {
 	loggedDenials loggedDenials
 	// seen is the newest cluster revision in any answer. It is 0 before the first answer.
 	seen atomic.Uint64
-	// submitting counts the submissions waiting because no server responds.
+	// submitting counts the submissions waiting because no server is responding.
 	submitting atomic.Int64
 
 	// ctx is cancelled by Close, which stops all background work.
@@ -68,7 +68,8 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// inBackground runs f in a goroutine that Close waits for, unless the Client is closed. It reports whether f runs.
+// inBackground runs f in a goroutine that Close waits for, unless the Client is closed. It reports whether f was
+// started.
 func (c *Client) inBackground(f func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -78,8 +79,8 @@ func (c *Client) inBackground(f func()) bool {
 	return !c.closed
 }
 
-// Permits returns the API's PermitService, with retries as described in the package comment. It is meant for tools: use
-// Semaphore to hold a permit. It returns the errors of this package.
+// Permits returns the API's PermitService, with retries as described in the package comment. It is meant for tools; to
+// hold a permit, use Semaphore. It returns the errors of this package.
 func (c *Client) Permits() gatekeeperv1.PermitServiceClient {
 	return gatekeeperv1.NewPermitServiceClient(caller{c})
 }

@@ -2,8 +2,8 @@ package client
 
 import "time"
 
-// Clock measures how long permits last: it returns the time since some fixed moment. It must not be adjustable, and it
-// must advance while the machine is suspended. Now is called from many goroutines.
+// Clock measures how long permits last: it returns the time since some fixed point in time. It must not be adjustable,
+// and it must advance while the machine is suspended. Now is called from many goroutines.
 type Clock interface {
 	Now() time.Duration
 }

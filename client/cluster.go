@@ -18,7 +18,7 @@ import (
 )
 
 // clusterHeader carries a cluster id: in a response, the id of the server's cluster; in a request, the id that the
-// client expects. A server in another cluster refuses the call and does nothing.
+// client expects. A server in a different cluster refuses the call without carrying it out.
 const clusterHeader = "gatekeeper-cluster"
 
 const (
@@ -32,9 +32,9 @@ const (
 var ErrWrongCluster = errors.New("servers of different clusters")
 
 // WrongClusterError reports that an endpoint does not belong to the cluster that the Client is bound to. Two clusters
-// grant permits for semaphores of the same name independently, so both could grant a permit to the same job. The Client
-// acquires and changes nothing until all endpoints belong to one cluster. It keeps its permits alive on the cluster
-// that granted them.
+// grant permits for semaphores with the same name independently, so both could grant a permit to the same job. The
+// Client makes no acquisitions or changes until all endpoints belong to one cluster. It keeps its permits alive on the
+// cluster that granted them.
 type WrongClusterError struct {
 	// Endpoint is the address of the server that answered, and Cluster is its cluster.
 	Endpoint, Cluster string
@@ -159,7 +159,7 @@ func (b *binding) header(endpoint string, md metadata.MD, err error) error {
 	return err
 }
 
-// interceptors returns options that send the cluster id in each call to an address, and check it in each response.
+// interceptors returns options that send the cluster id with each call to an address and check it in each response.
 func (b *binding) interceptors(address string) []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, call grpc.UnaryInvoker, opts ...grpc.CallOption) error {
@@ -177,7 +177,7 @@ func (b *binding) interceptors(address string) []grpc.DialOption {
 	}
 }
 
-// boundStream checks the server's cluster when the first message arrives, and explains a refusal.
+// boundStream checks the server's cluster when the first message arrives and converts a refusal to a WrongClusterError.
 type boundStream struct {
 	grpc.ClientStream
 	binding *binding
@@ -214,7 +214,7 @@ func (c *Client) requireOneCluster(ctx context.Context) error {
 	return nil
 }
 
-// firstCheck checks all endpoints unless they have been checked before, and starts the background checks. Only one
+// firstCheck checks all endpoints unless they have been checked before. It then starts the background checks. Only one
 // goroutine at a time may call it.
 func (c *Client) firstCheck(ctx context.Context) {
 	b := c.router.binding
@@ -233,7 +233,7 @@ func (c *Client) firstCheck(ctx context.Context) {
 	})
 }
 
-// queryClusters queries every endpoint for its cluster, and records whether they differ.
+// queryClusters queries every endpoint for its cluster and records whether they differ.
 func (c *Client) queryClusters(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// maxEdits and maxEditBytes bound a batch of edits; servers refuse larger ones.
+	// maxEdits and maxEditBytes bound a batch of edits; servers reject larger ones.
 	maxEdits     = 10000
 	maxEditBytes = 1 << 20
 )
 
 // Declare creates the definitions that an application needs if they do not exist. It does not overwrite existing
-// definitions, and does not recreate those that an operator has deleted, so every process of an application can call it
+// definitions and does not recreate those that an operator has deleted, so every process of an application can call it
 // at startup. Warnings from the servers, for example about permits that are too short to survive a failover, are
 // logged. Declare returns the names that it skipped. The error is an *InvalidFieldError, whose field contains the index
 // of the definition, or an error that any call can return. Definitions before the invalid one may have been created.

@@ -26,12 +26,13 @@ const (
 	ReasonFiringClaimed        Reason = "FIRING_CLAIMED"
 	ReasonFiringDone           Reason = "FIRING_DONE"
 	ReasonNoFreePermit         Reason = "NO_FREE_PERMIT"
-	// ReasonFiringTooFarAhead: the firing is due further in the future, by the leader's clock, than the definition
-	// allows.
+	// ReasonFiringTooFarAhead means that the firing is due further in the future, by the leader's clock, than the
+	// definition allows.
 	ReasonFiringTooFarAhead Reason = "FIRING_TOO_FAR_AHEAD"
-	// ReasonFiringForgotten: the firing is no longer remembered, so it is unknown whether it ran. It does not run now.
+	// ReasonFiringForgotten means that the firing is no longer remembered, so it is unknown whether it ran. To be safe,
+	// it is not run.
 	ReasonFiringForgotten Reason = "FIRING_FORGOTTEN"
-	// ReasonNoTask: no task is waiting for a worker.
+	// ReasonNoTask means that no task is waiting for a worker.
 	ReasonNoTask Reason = "NO_TASK"
 )
 

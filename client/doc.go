@@ -34,8 +34,8 @@
 //   - At most one refresh of a permit is outstanding, and only its answer counts. Each frame states the duration that
 //     the client uses once the frame is sent. If that duration is shorter than before, belief shrinks at that moment,
 //     because a leader may then pass the shorter duration to its successor.
-//   - A refused refresh is not yet a loss: the permit's context ends so that the job stops, and belief lasts until its
-//     deadline and no longer. The status LOST ends belief immediately.
+//   - A refused refresh is not yet a loss: the permit's context ends so that the job stops, but belief lasts until its
+//     deadline. The status LOST ends belief immediately.
 //   - Belief ends before a release is sent, and a permit that was lost or released is never valid again.
 //   - Time is CLOCK_BOOTTIME where available, which advances while the machine is suspended. No lock service can
 //     protect against a machine resumed from a memory snapshot, or a process paused between a check and a write: pass
@@ -43,10 +43,10 @@
 //
 // # Jobs
 //
-// Wrap and Runner do for a function what a careful caller of TryAcquire would do manually; see Runner. The order of the
-// steps matters: the job's context ends while the permit is still valid, the job returns, and the permit is released
-// last. The next holder therefore never overlaps with the previous one. No job runs without a permit, unless
-// OutageRunUnguarded is set.
+// Wrap and Runner acquire a permit, run a function, and release the permit, as a careful caller of TryAcquire would do
+// manually; see Runner. The order of the steps matters: the job's context ends while the permit is still valid, the job
+// returns, and the permit is released last. The next holder therefore never overlaps with the previous one. No job runs
+// without a permit unless OutageRunUnguarded is set.
 //
 // # Calls
 //
@@ -59,23 +59,23 @@
 // classifies errors from servers by google.rpc.ErrorInfo, never by their text. The exception is a failed TLS handshake,
 // whose error carries only text.
 //
-// Goroutines that are denied the same semaphores at the same time request them in batches; see batch.go. A batch makes
-// denials cheaper and changes nothing else. It never grants a permit. Requests that it does not answer are then sent
-// one by one, as are all requests to servers that do not support batches. WithCallsAlone turns batches off.
+// Goroutines that are denied the same semaphores at the same time request them in batches; see batch.go. A batch only
+// makes denials cheaper; it never grants a permit. Requests that it does not answer are then sent one by one, as are
+// all requests to servers that do not support batches. WithCallsAlone turns batches off.
 //
 // # Errors
 //
 // An error that carries data is a *XError, for errors.AsType. A sentinel ErrX, for errors.Is, is enough for most
 // decisions: ErrDenied, ErrUnavailable, ErrOutcomeUnknown, ErrClosed, ErrWrongCluster, and the reasons why a permit's
-// context ended. A refusal by a server is a *StatusError or wraps one. Error texts are for people: they have no prefix,
-// name the object at fault, and say what to do next. If the caller's context ends before the first attempt, the call
-// returns that context's error unchanged.
+// context ended. A refusal by a server is a *StatusError or wraps one. Error messages are meant for people: they have
+// no prefix, name the object at fault, and say what to do next. If the caller's context ends before the first attempt,
+// the call returns that context's error unchanged.
 //
 // # Compatibility
 //
-// Within major version 1, code that compiles with this package and relies only on what its comments promise continues
-// to compile and to work. New versions may add functions, methods, options, constants, and fields of structs: name the
-// fields in struct literals, and give every switch over a Reason or a policy a default case. The text of errors and log
+// Within major version 1, code that compiles with this package and relies only on documented guarantees continues to
+// compile and work. New versions may add functions, methods, options, constants, and fields of structs: name the fields
+// in struct literals, and give every switch over a Reason or a policy a default case. The text of errors and log
 // messages may change. Symbols documented as "for tests", such as WithClock, may change in a minor version. The
 // messages of package gatekeeperv1 follow the API, which follows the same rule: no field changes its number, type or
 // meaning. A new call adds a method to its client and server interfaces: embed the Unimplemented server, and do not

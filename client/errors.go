@@ -19,9 +19,9 @@ var (
 	ErrDenied = errors.New("denied")
 	// ErrUnavailable means that no server is known to have carried out the call before the context ended. The attempts
 	// end earlier if a retry is not safe, or if every endpoint has failed with a *CertificateError. With
-	// ErrOutcomeUnknown they also end if a retry is refused as too old, because the servers may have forgotten an
-	// earlier attempt, or because the permit has since ended. It is always in an *UnavailableError, whose Ended is nil
-	// in these cases.
+	// ErrOutcomeUnknown, they also end if a retry is refused because the servers may have forgotten an earlier attempt
+	// or because the permit has ended in the meantime. It is always in an *UnavailableError, whose Ended is nil in
+	// these cases.
 	ErrUnavailable = errors.New("no server answered")
 	// ErrOutcomeUnknown means that the call may or may not have been carried out. It is always in an *UnavailableError.
 	ErrOutcomeUnknown = errors.New("it is unknown whether the call was carried out")
@@ -29,9 +29,9 @@ var (
 	ErrClosed = errors.New("the client is closed")
 )
 
-// UnavailableError lists the endpoints that were tried, and the error of each. It matches ErrUnavailable, and
+// UnavailableError lists the endpoints that were tried and the error of each. It matches ErrUnavailable, and
 // ErrOutcomeUnknown if an attempt may have been carried out. It wraps the error of the last attempt, every
-// *CertificateError, and the error of the context.
+// *CertificateError, and the context's error.
 type UnavailableError struct {
 	Tried []Attempt
 	// Unknown is set if an attempt may have been carried out.
@@ -79,7 +79,7 @@ func (e *UnavailableError) NoLeader() bool {
 }
 
 // Recovering reports whether a server responded that it is not granting permits yet, because the cluster was recovered
-// without its majority and holders may still rely on earlier permits. The call was not carried out. The error's text
+// without its majority and holders may still rely on earlier permits. The call was not carried out. The error message
 // says how long this will take.
 func (e *UnavailableError) Recovering() bool {
 	return !e.Unknown && slices.ContainsFunc(e.Tried, func(a Attempt) bool {
@@ -89,7 +89,7 @@ func (e *UnavailableError) Recovering() bool {
 }
 
 // Throttled reports whether a server refused to check the bearer token because too many invalid tokens came from this
-// address. The call was not carried out. The error's text says when to try again.
+// address. The call was not carried out. The error message says when to try again.
 func (e *UnavailableError) Throttled() bool {
 	return !e.Unknown && slices.ContainsFunc(e.Tried, func(a Attempt) bool {
 		s, ok := grpcStatus(a.Err)
@@ -149,7 +149,7 @@ type InvalidFieldError struct {
 	*StatusError
 }
 
-// StaleVersionError says that a definition, or a binding of AuthService, was changed after the caller read it.
+// StaleVersionError reports that a definition, or a binding of AuthService, was changed after the caller read it.
 type StaleVersionError struct {
 	Name              string
 	Expected, Current uint64
@@ -157,7 +157,7 @@ type StaleVersionError struct {
 	*StatusError
 }
 
-// AlreadyExistsError says that a definition cannot be created because its name is taken.
+// AlreadyExistsError reports that a definition cannot be created because its name is taken.
 type AlreadyExistsError struct {
 	Name    string
 	Current uint64 // the version of the existing definition
@@ -165,7 +165,7 @@ type AlreadyExistsError struct {
 	*StatusError
 }
 
-// NoSuchDefinitionError says that no definition has that name.
+// NoSuchDefinitionError reports that no definition has that name.
 type NoSuchDefinitionError struct {
 	Name       string
 	Suggestion string // the most similar definition name, or empty
@@ -173,43 +173,43 @@ type NoSuchDefinitionError struct {
 	*StatusError
 }
 
-// NoMatchError says that no definition matches the names and labels of a change. Nothing was changed.
+// NoMatchError reports that no definition matches the names and labels of a change. Nothing was changed.
 type NoMatchError struct {
 	Suggestion string // the most similar glob or labels, or empty
 	*StatusError
 }
 
-// NoSuchPermitError says that no permit has that token, or that the call does not apply to the permit.
+// NoSuchPermitError reports that no permit has that token, or that the call does not apply to the permit.
 type NoSuchPermitError struct {
 	Token uint64
 	*StatusError
 }
 
-// NoSuchCordonError says that no cordon has that id.
+// NoSuchCordonError reports that no cordon has that id.
 type NoSuchCordonError struct {
 	ID         string
 	Suggestion string // the most similar id, or empty
 	*StatusError
 }
 
-// ChangedSinceError says that a change would no longer have the effect that its dry run or preview showed. Nothing was
-// changed.
+// ChangedSinceError reports that a change would no longer have the effect that its dry run or preview showed. Nothing
+// was changed.
 type ChangedSinceError struct {
-	// Semaphores lists those on which the effect would differ; the message says how. It is empty if the change is not
-	// about semaphores.
+	// Semaphores lists those on which the effect would differ; the message says how. It is empty if the change does not
+	// concern semaphores.
 	Semaphores []string
 	*StatusError
 }
 
-// RevisionChangedError says that the semaphore's permit revision is not the expected one: a permit has been acquired,
-// released or lost since that revision was read.
+// RevisionChangedError reports that the semaphore's permit revision is not the expected one: a permit has been
+// acquired, released or lost since that revision was read.
 type RevisionChangedError struct {
 	Semaphore         string
 	Expected, Current uint64
 	*StatusError
 }
 
-// RequestEndedError says that the acquisition with this request id has ended, so the request grants no more permits.
+// RequestEndedError reports that the acquisition with this request id has ended, so no more permits are granted for it.
 type RequestEndedError struct {
 	// How says how the acquisition ended, such as "released" or "cancelled".
 	How string
@@ -218,27 +218,27 @@ type RequestEndedError struct {
 	*StatusError
 }
 
-// NoSuchJobError says that no job has that id: it was never submitted, or it was deleted, either by an operator or
+// NoSuchJobError reports that no job has that id: it was never submitted, or it was deleted, either by an operator or
 // automatically some time after it ended.
 type NoSuchJobError struct {
 	ID string
 	*StatusError
 }
 
-// JobDiffersError says that a job with this id has already been submitted with different tasks or settings. Nothing was
-// stored.
+// JobDiffersError reports that a job with this id has already been submitted with different tasks or settings. Nothing
+// was stored.
 type JobDiffersError struct {
 	ID string
 	*StatusError
 }
 
-// JobNotFinishedError says that a job cannot be deleted, because some of its tasks are waiting or held.
+// JobNotFinishedError reports that a job cannot be deleted, because some of its tasks are waiting or held.
 type JobNotFinishedError struct {
 	ID string
 	*StatusError
 }
 
-// WorkLimitError says which limit a job, a task or its result would exceed. Nothing was stored.
+// WorkLimitError reports which limit a job, a task or its result would exceed. Nothing was stored.
 type WorkLimitError struct {
 	// Limit is the name of the limit: a setting of the cluster, or max_result of the job.
 	Limit string
@@ -247,13 +247,13 @@ type WorkLimitError struct {
 	*StatusError
 }
 
-// UnauthenticatedError says that the servers cannot identify the caller: it sent no credential, or one that is unknown,
-// revoked, expired, or not named by any binding. The call was not carried out, and is not retried. The Client continues
-// to refresh the permits that it holds, as in an outage, because the credential may be renewed.
+// UnauthenticatedError reports that the servers cannot identify the caller: it sent no credential, or one that is
+// unknown, revoked, expired, or not named by any binding. The call was not carried out and is not retried. The Client
+// continues to refresh the permits that it holds, as in an outage, because the credential may be renewed.
 type UnauthenticatedError struct{ *StatusError }
 
-// ForbiddenError says that the caller lacks a role for the call. The message says for which object, and who can grant
-// the role. The call was not carried out, and is not retried.
+// ForbiddenError reports that the caller lacks a role for the call. The message says for which object and who can grant
+// the role. The call was not carried out and is not retried.
 type ForbiddenError struct {
 	// Principal is the name of the caller's binding.
 	Principal string
@@ -279,8 +279,8 @@ func (e *WorkLimitError) Unwrap() error        { return e.StatusError }
 func (e *UnauthenticatedError) Unwrap() error  { return e.StatusError }
 func (e *ForbiddenError) Unwrap() error        { return e.StatusError }
 
-// tooOldSince reports whether a request was refused because the servers may have forgotten it, and returns the revision
-// of the cluster at that time.
+// tooOldSince reports whether a request was refused because the servers may have forgotten it, and returns the
+// cluster's revision at that time.
 func tooOldSince(err error) (revision uint64, tooOld bool) {
 	e, ok := errors.AsType[*StatusError](err)
 	if !ok || e.Reason != reasonRequestTooOld {
@@ -290,7 +290,8 @@ func tooOldSince(err error) (revision uint64, tooOld bool) {
 	return revision, true
 }
 
-// typed converts a gRPC error into one of the errors above. An error of ctx is returned unchanged.
+// typed converts a gRPC error into one of the errors above. If the call failed because ctx ended, typed returns ctx's
+// error.
 func typed(ctx context.Context, err error) error {
 	if err == nil {
 		return nil

@@ -11,10 +11,10 @@ import (
 )
 
 // WatchFiring yields the current state of a firing, and then each change, until the firing has ended. name and due are
-// as in WithFiring. With a token, WatchFiring follows the claim made with that token, and ends with
-// FIRING_STATE_TAKEN_OVER if another holder has since claimed the firing. With 0, it follows every claim. A firing that
-// no process is running has the state FIRING_STATE_OPEN. That state does not end the sequence, because the firing can
-// still be claimed.
+// as in WithFiring. With a token, WatchFiring follows the claim made with that token and ends with
+// FIRING_STATE_TAKEN_OVER if another holder has claimed the firing since then. With 0, it follows every claim. A firing
+// that no process is running has the state FIRING_STATE_OPEN. That state does not end the sequence, because the firing
+// can still be claimed.
 //
 // A broken stream is reopened, on another member if necessary, until ctx ends, so a state may be yielded twice. An
 // error is yielded last, and only if a server refuses the request. Servers below feature level 4 refuse it with

@@ -13,9 +13,9 @@ type Hooks struct {
 	Granted func(context.Context, *Permit)
 	// Waiting is called when the run was denied but waits, as required by its DenialPolicy.
 	Waiting func(context.Context, *DeniedError)
-	// Denied is called when the job does not run because it was denied.
+	// Denied is called when the job does not run because it was denied a permit.
 	Denied func(context.Context, *DeniedError)
-	// Unavailable is called when no server answered, after the OutagePolicy has decided.
+	// Unavailable is called when no server answered, after the OutagePolicy has been applied.
 	Unavailable func(context.Context, Outage)
 	// Lost is called when the contexts of the permit and the job have ended while the job is still running.
 	Lost func(context.Context, Loss)
@@ -25,7 +25,7 @@ type Hooks struct {
 	Finished func(context.Context, Report)
 }
 
-// Outage describes a run that got no answer from any server.
+// Outage describes a run for which no server responded.
 type Outage struct {
 	// Err matches ErrUnavailable.
 	Err error
@@ -48,9 +48,9 @@ type Overrun struct {
 	Permit *Permit // nil for an unguarded run
 	// Cause is the reason the context ended.
 	Cause error
-	// Since is when the context ended.
+	// Since is the time at which the context ended.
 	Since time.Time
-	// Gone is set if the permit can no longer be counted on.
+	// Gone is set if the permit can no longer be relied on.
 	Gone bool
 }
 
@@ -74,7 +74,7 @@ type Report struct {
 	Stopped error
 	// Err is the error that Run returns.
 	Err error
-	// Release is the error of the release. If it is set, the slot becomes free only when the permit expires.
+	// Release is the error from releasing the permit. If it is set, the slot becomes free only when the permit expires.
 	Release error
 }
 

@@ -18,7 +18,7 @@ const (
 	// maxRetry bounds the wait before a denied run is retried.
 	maxRetry = 15 * time.Second
 	// maxClaimedRetry replaces maxRetry for a run whose firing another holder has claimed. A claim usually ends sooner
-	// than a condition that a person must fix, and the run blocks its scheduler until it learns of that.
+	// than a condition that a person must fix, and the run blocks its scheduler until it notices.
 	maxClaimedRetry = 3 * time.Second
 )
 
@@ -28,11 +28,11 @@ type JobOption func(*Runner)
 // WithDenialPolicy sets what a run does when it is denied a permit. The default is DenialSkip, or DenialWait in Loop.
 func WithDenialPolicy(p DenialPolicy) JobOption { return func(r *Runner) { r.denial = &p } }
 
-// WithOutagePolicy sets what a run does when no server has answered within the WithOutageLimit. The default is
+// WithOutagePolicy sets what a run does when no server has responded within the WithOutageLimit. The default is
 // OutageSkip. A run that is already in the queue waits for the servers under every policy.
 func WithOutagePolicy(p OutagePolicy) JobOption { return func(r *Runner) { r.outage = p } }
 
-// WithOutageLimit sets how long a run tries to reach a server before its OutagePolicy decides. OutageWait has no limit.
+// WithOutageLimit sets how long a run tries to reach a server before its OutagePolicy applies. OutageWait has no limit.
 // By default, or with 0, the limit is DefaultOutageLimit.
 func WithOutageLimit(d time.Duration) JobOption {
 	return func(r *Runner) { r.outageLimit = cmp.Or(max(d, 0), DefaultOutageLimit) }
@@ -47,18 +47,18 @@ func WithWaitLimit(d time.Duration) JobOption { return func(r *Runner) { r.waitL
 // schedule from piling up runs while the semaphore is paused or held. Runs with a firing always wait.
 func WithOneWaiter() JobOption { return func(r *Runner) { r.oneWaiter = true } }
 
-// WithReleaseLimit bounds how long a run tries to release its permit when no server answers. The run's caller is
-// blocked meanwhile. If the release does not get through, the firing ends as if the job had been cut short. By default,
-// or with 0, the run keeps trying for as long as a server may hold the permit, as Permit.Release does; with
-// OutageRunUnguarded it tries for the WithOutageLimit. Whatever the limit, it gives up 5 s after the run's context has
-// ended.
+// WithReleaseLimit bounds how long a run tries to release its permit when no server is responding. The run's caller is
+// blocked in the meantime. If the release does not get through, the firing ends as if the job had been cut short. By
+// default, or with 0, the run keeps trying for as long as a server may hold the permit, as Permit.Release does; with
+// OutageRunUnguarded it tries for the WithOutageLimit. Regardless of the limit, it gives up 5 s after the run's context
+// has ended.
 func WithReleaseLimit(d time.Duration) JobOption { return func(r *Runner) { r.releaseLimit = d } }
 
 // WithFiringName names the firings of a job with due times. The default is the semaphore's name. Two schedules that
 // share a semaphore need different names.
 func WithFiringName(name string) JobOption { return func(r *Runner) { r.firing = name } }
 
-// WithLoopDelay sets how long Loop waits between runs. The delay is jittered, so that processes do not send their
+// WithLoopDelay sets how long Loop waits between runs. The delay is jittered so that processes do not send their
 // requests at the same moment. The default is DefaultLoopDelay. With 0, Loop requests the permit again immediately.
 func WithLoopDelay(d time.Duration) JobOption { return func(r *Runner) { r.loopDelay = max(d, 0) } }
 
@@ -115,7 +115,7 @@ func (r *Runner) Run(ctx context.Context) error { return r.RunDue(ctx, time.Time
 
 // RunDue runs the job for the firing that was due at the given time. If several processes call it for the same firing,
 // one of them runs the job, once, however much their clocks differ. The error is nil if there is nothing to do: another
-// process is running or has run the firing, or the firing was cut short and is spent, because of the definition's
+// process is running or has run the firing, or the firing was cut short and is spent according to the definition's
 // firing_on_loss. The error is a *DeniedError if the firing was claimed under the Runner's own holder id, for example
 // before the process was restarted, because then no other process is running it. It is also a *DeniedError if the
 // firing is due too far in the future, or is no longer remembered, so that it is unknown whether it ran. If due is the
@@ -123,9 +123,9 @@ func (r *Runner) Run(ctx context.Context) error { return r.RunDue(ctx, time.Time
 //
 // If the job returns nil, the firing is done. If it returns an error, the firing has failed. Neither is run again. The
 // job was cut short if it returns ErrCutShort, or if it returns any error after its context was ended by its permit or
-// by ctx. Then firing_on_loss decides, as after a loss. If that is free, another host may claim the firing now, but a
-// host already denied it retries only under DenialRunLate. A job that returns nil has finished, even if its context had
-// ended.
+// by ctx. In that case, firing_on_loss decides what happens to the firing, as it does when a permit is lost. If it is
+// free, another host may claim the firing immediately, but a host that was already denied the firing retries only under
+// DenialRunLate. A job that returns nil has finished, even if its context had ended.
 func (r *Runner) RunDue(ctx context.Context, due time.Time) error {
 	_, err := r.run(ctx, due)
 	if d, ok := errors.AsType[*DeniedError](err); ok && d.runsElsewhere() {
@@ -224,7 +224,7 @@ func retryWait(err error, n int) time.Duration {
 	d, denied := errors.AsType[*DeniedError](err)
 	switch {
 	case denied && d.Reason == ReasonFiringClaimed:
-		// The claim ends after RetryAfter at the latest, unless its holder refreshes. The firing may be done earlier.
+		// The claim ends no later than RetryAfter from now unless its holder refreshes. The firing may be done earlier.
 		if d.Retry {
 			ends := max(d.RetryAfter, minBackoff)
 			wait = min(wait, ends+rand.N(ends/20))

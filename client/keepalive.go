@@ -15,8 +15,7 @@ import (
 )
 
 const (
-	// maxTokens bounds the number of permits in a frame. More permits than that are sent in several frames, one after
-	// another.
+	// maxTokens is the maximum number of permits in a frame. If there are more, they are sent in consecutive frames.
 	maxTokens = 2000
 	// mergeWindow is how early a permit may be refreshed if a frame is being sent anyway.
 	mergeWindow = 100 * time.Millisecond
@@ -34,8 +33,9 @@ var (
 	errSilent = errors.New("timed out waiting for an answer")
 )
 
-// serve keeps a stream open to some member while there are permits. It uses a separate connection, so that other calls
-// do not delay it. Only one frame is in flight at a time, so only the answer to a permit's latest attempt can count.
+// serve keeps a stream open to one of the members for as long as there are permits. It uses a separate connection, so
+// that other calls do not delay it. Only one frame is in flight at a time, so an answer always belongs to a permit's
+// latest attempt.
 func (r *renewer) serve() {
 	round, failures, hints := 0, 0, 0
 	for r.awaitWork() {
@@ -131,7 +131,7 @@ type session struct {
 	replies  chan *gatekeeperv1.KeepAliveResponse // only responses to frames
 	failed   chan error                           // buffered, so that the receiver can exit
 	answered bool
-	grouped  bool // the server supports groups of tokens, and uses them in its answers
+	grouped  bool // the server supports groups of tokens and uses them in its answers
 }
 
 // timeout returns how long to wait for the answer to a frame whose shortest duration is d.
@@ -223,7 +223,8 @@ func (s *session) exchange(ctx context.Context, f *frame) error {
 // frame is a frame in flight.
 type frame struct {
 	message *gatekeeperv1.KeepAliveRequest
-	// sent is the clock's reading before the frame was handed to the transport. The answer counts from that time.
+	// sent is the clock's reading before the frame was handed to the transport. A refreshed duration starts at that
+	// time.
 	sent     time.Duration
 	permits  []*Permit
 	shortest time.Duration
@@ -388,7 +389,7 @@ func (r *renewer) handleNotices(notices []*gatekeeperv1.TokenResult) {
 	}
 }
 
-// requeue discards a frame that will not be answered, and makes its permits due again.
+// requeue discards a frame that will not be answered and makes its permits due again.
 func (r *renewer) requeue(f *frame) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -400,7 +401,7 @@ func (r *renewer) requeue(f *frame) {
 	}
 }
 
-// refreshAll makes all permits due for a new stream: a server sends notices only for tokens that the stream has
+// refreshAll makes all permits due for a new stream, because a server sends notices only for tokens that the stream has
 // named.
 func (r *renewer) refreshAll() {
 	r.mu.Lock()

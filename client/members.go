@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// errNoAddress is the error of a member that could not be called.
+// errNoAddress is the error for a member whose API address is unknown.
 var errNoAddress = errors.New("its API address is not known to any server")
 
 // MemberStatus is the status of a member, as reported by that member.
@@ -27,8 +27,8 @@ type MemberStatus struct {
 
 // Members requests the status of every endpoint, and of every other member listed in the answers. It calls each one
 // directly, exactly once. The result is sorted by member id, then by endpoint. Members that do not answer have an Err.
-// If no member answers, the error is an *UnauthenticatedError if one of the members cannot identify the caller, and
-// otherwise an *UnavailableError.
+// If no member answers, the error is an *UnauthenticatedError if one of the members cannot identify the caller, or an
+// *UnavailableError otherwise.
 func (c *Client) Members(ctx context.Context, req *gatekeeperv1.GetStatusRequest) ([]MemberStatus, error) {
 	statuses := c.queryAll(ctx, req, c.router.addresses())
 	var more []string
@@ -111,7 +111,7 @@ func mergeMembers(statuses []MemberStatus) []MemberStatus {
 	for _, s := range statuses {
 		if id := s.Status.GetId(); id != "" {
 			if slices.ContainsFunc(all, func(o MemberStatus) bool { return o.Status.GetId() == id }) {
-				continue // two endpoints of one member
+				continue // two endpoints of the same member
 			}
 			s.Member = members[id]
 			delete(members, id)

@@ -35,17 +35,17 @@ type signature struct {
 	revision          *uint64
 }
 
-// operate makes a change, and fills in its signature. If it generates the request id, it also sends the newest revision
-// that the Client had seen, as acquisitions do. The change is thus made only once, however late a retry arrives. A
-// first attempt may look too old merely because the Client has not made a call for a long time. In that case, operate
-// retries the change with a new id.
+// operate fills in the signature of a change and makes the change. If it generates the request id, it also sends the
+// newest revision that the Client had seen, as acquisitions do. The change is thus made only once, however late a retry
+// arrives. A first attempt may look too old merely because the Client had not made a call for a long time. In that
+// case, operate retries the change with a new id.
 func operate[M, R any](
 	ctx context.Context, c *Client, m *M, by signature,
 	method func(gatekeeperv1.OperatorServiceClient, context.Context, *M, ...grpc.CallOption) (*R, error),
 ) (*R, error) {
 	*by.author = cmp.Or(*by.author, c.settings.defaults.acquirer)
 	if *by.requestID != "" {
-		return method(c.Operator(), ctx, m) // only the application knows its age
+		return method(c.Operator(), ctx, m) // only the application knows how old the request is
 	}
 	for *by.revision = c.seen.Load(); ; {
 		*by.requestID = NewRequestID()
@@ -66,12 +66,12 @@ func operate[M, R any](
 type MoveRequest struct {
 	Selector           Selector
 	FromGroup, ToGroup string
-	// Drain is how long holders in the old group may continue, from 0 to 24 h. With 0 their next refresh is refused.
+	// Drain is how long holders in the old group may continue, from 0 to 24 h. With 0, their next refresh is refused.
 	Drain time.Duration
 	// DryRun reports what the move would do, without changing anything.
 	DryRun bool
 	// Expected is the Digest from a dry run's answer. The move fails with a *ChangedSinceError if its effect would
-	// differ now. If it is empty, the move is not compared with a dry run.
+	// differ now. If Expected is empty, this is not checked.
 	Expected string
 	// Author and Reason are written to the journal. Author defaults to the Client's acquirer.
 	Author, Reason string
@@ -81,9 +81,9 @@ type MoveRequest struct {
 
 // Move changes the selected definitions that admit FromGroup to admit ToGroup instead, in a single change that can be
 // undone as a whole. Definitions that do not admit FromGroup are not changed. The answer lists what was moved and what
-// was not, the holders that must stop, and reasons why the move may be a mistake (Doubts, Mistake). Move itself refuses
-// only what is impossible. Change is 0 if nothing was moved, for example because no definition admits FromGroup.
-// Mistake then names the argument that is probably wrong. To have a person confirm a move, do a dry run first, and then
+// was not, the holders that must stop, and reasons why the move may be a mistake (Doubts, Mistake). Move itself rejects
+// only impossible changes. Change is 0 if nothing was moved, for example because no definition admits FromGroup.
+// Mistake then names the argument that is probably wrong. To have a person confirm a move, do a dry run first, then
 // make the move with the dry run's Digest as Expected.
 //
 // The move is made once, however often the call is retried. An application that retries it after an unknown outcome
@@ -115,16 +115,16 @@ type End struct {
 type PauseRequest struct {
 	Selector Selector
 	End      End
-	// Stop makes the holders stop too. Without it, they keep their permits.
+	// Stop also makes the holders stop. Without it, they keep their permits.
 	Stop bool
 	// Drain is how long holders that must stop may continue, from 0 to 24 h. It requires Stop.
 	Drain time.Duration
 	// KeepPaused leaves the pauses of semaphores that are already paused unchanged. Without it, this pause replaces
 	// them.
 	KeepPaused bool
-	// Expected is the Digest of a Preview of this request. The pause fails with a *ChangedSinceError if the selector
-	// now matches other definitions, or if the definitions or their pauses have changed. If it is empty, the pause is
-	// not compared with a preview.
+	// Expected is the Digest from a Preview of this request. The pause fails with a *ChangedSinceError if the selector
+	// now matches other definitions, or if the definitions or their pauses have changed. If Expected is empty, this is
+	// not checked.
 	Expected string
 	// Author and Reason are written to the journal. Author defaults to the Client's acquirer.
 	Author, Reason string
@@ -147,7 +147,7 @@ func (r PauseRequest) message() (*gatekeeperv1.PauseRequest, error) {
 }
 
 // Pause stops the selected semaphores from granting permits until the pause ends, either at its End or through Resume.
-// Callers keep their places in the queue. It is a single change, and can be undone as a whole.
+// Callers keep their places in the queue. A pause is a single change that can be undone as a whole.
 //
 // The error is a *ChangedSinceError, a *NoSuchDefinitionError, a *NoMatchError, an *InvalidFieldError, or an
 // error that any call can return.
@@ -164,7 +164,7 @@ type ResumeRequest struct {
 	Selector Selector
 	// Change selects only the pauses that were set by the change with this revision. With 0, it selects all pauses.
 	Change uint64
-	// Expected is the Digest of a Preview of this request; see PauseRequest.
+	// Expected is the Digest from a Preview of this request; see PauseRequest.
 	Expected string
 	// Author and Reason are written to the journal. Author defaults to the Client's acquirer.
 	Author, Reason string
@@ -264,7 +264,7 @@ func (r CordonRequest) preview() (*gatekeeperv1.PreviewRequest, error) {
 
 // Preview reports what a request would do, without changing anything. The answer lists the holders that must stop, the
 // callers that are excluded, and why a person should confirm the change (Confirm). Pass its Digest as Expected in the
-// same request. The errors are those of the request.
+// same request. The errors are the same as for the request itself.
 func (c *Client) Preview(ctx context.Context, req Previewable) (*gatekeeperv1.PreviewResponse, error) {
 	m, err := req.preview()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/tlsfiles"
 )
 
-// Defaults of settings, and the environment variables that override them.
+// Default settings, and the environment variables that override them.
 const (
 	DefaultPort     = "7420"
 	DefaultEndpoint = "127.0.0.1:" + DefaultPort // or GK_ENDPOINTS, separated by commas
@@ -47,11 +47,11 @@ func (o dialOption) dial(s *settings) error { return o(s) }
 type settings struct {
 	endpoints      []string
 	defaults       acquisition
-	files          *TLS // nil: none given
+	files          *TLS // nil: not set
 	plaintext      bool
 	tls            *tlsfiles.Latest // nil: plain text
 	bearer         bearer           // nil: no bearer token
-	bearerSet      bool             // by an option, so the environment variables do not apply
+	bearerSet      bool             // set by an option, so the environment variables do not apply
 	attemptTimeout time.Duration
 	clock          Clock
 	logger         *slog.Logger
@@ -143,9 +143,9 @@ func WithAcquirer(acquirer string) SharedOption {
 	return func(a *acquisition) { a.acquirer = acquirer }
 }
 
-// WithStopTime sets how long before the local deadline a permit's context ends if no refresh gets through. It should be
-// the time that the job needs to stop, or to be killed. The default is a fifth of the permit's duration, at most 10 s.
-// An acquisition fails with a *StopTimeError if the stop time is more than half of the permit's duration.
+// WithStopTime sets how long before the local deadline a permit's context ends if no refresh gets through. It should
+// cover the time that the job needs to stop or be killed. The default is a fifth of the permit's duration, but at most
+// 10 s. An acquisition fails with a *StopTimeError if the stop time is more than half of the permit's duration.
 func WithStopTime(d time.Duration) SharedOption { return func(a *acquisition) { a.stopTime = d } }
 
 // WithAttemptTimeout bounds one attempt of a call. The default is DefaultAttemptTimeout.
@@ -159,9 +159,9 @@ func WithAttemptTimeout(d time.Duration) Option {
 	})
 }
 
-// WithSubmitBuffer bounds how many job submissions wait while no server answers. Further submissions fail with a
-// *SubmitBufferError. The default is DefaultSubmitBuffer. Each submission waits until a server answers or its context
-// ends, and keeps its tasks in memory.
+// WithSubmitBuffer limits the number of job submissions that wait while no server is responding. Further submissions
+// fail with a *SubmitBufferError. The default is DefaultSubmitBuffer. Each submission waits until a server answers or
+// its context ends, and keeps its tasks in memory.
 func WithSubmitBuffer(submissions int) Option {
 	return dialOption(func(s *settings) error {
 		if submissions < 1 {
@@ -196,7 +196,7 @@ func WithGRPC(opts ...grpc.DialOption) Option {
 
 // WithCallsAlone makes each TryAcquire a separate gRPC call. Without it, goroutines that are denied the same semaphores
 // at the same time send their requests in batches. Batches cost the client and the servers much less. The only other
-// difference is that a unary interceptor set by WithGRPC sees BatchTryAcquire, without its requests, and not each
+// difference is that a unary interceptor set by WithGRPC sees BatchTryAcquire, without its requests, rather than each
 // TryAcquire.
 func WithCallsAlone() Option {
 	return dialOption(func(s *settings) error { s.unbatched = true; return nil })
@@ -205,7 +205,7 @@ func WithCallsAlone() Option {
 // TLS names the PEM files for TLS connections. They are reread for each handshake, so that certificates and authorities
 // can be renewed while a Client is running. If a file cannot be used at that time, its last usable contents are used.
 type TLS struct {
-	// CAFile contains the authorities trusted to sign server certificates. If empty, the system's are used.
+	// CAFile contains the authorities trusted to sign server certificates. If empty, the system's authorities are used.
 	CAFile string
 	// CertFile and KeyFile are the client's certificate and key. Set both or neither.
 	CertFile, KeyFile string

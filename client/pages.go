@@ -47,7 +47,7 @@ func (c *Client) AllWaiters(ctx context.Context, req *gatekeeperv1.ListWaitersRe
 
 // WaitingTasks returns the jobs that have tasks waiting for a worker on the semaphores that match req. They are sorted
 // by semaphore, and then in the order in which their tasks are handed out. At most 1000 are returned, and none if the
-// request has a group.
+// request specifies a group.
 func (c *Client) WaitingTasks(ctx context.Context, req *gatekeeperv1.ListWaitersRequest) ([]*gatekeeperv1.WaitingTasks, error) {
 	first := proto.CloneOf(req)
 	first.PageSize, first.PageToken = 1, "" // only the first page contains them

@@ -23,7 +23,7 @@ type Permit struct {
 	claim    *claim        // nil if the holder id was generated
 	stopTime time.Duration // as requested; 0: the default
 	stall    time.Duration // 0: no limit
-	progress atomic.Int64  // the clock reading at the last Progress, or at the grant
+	progress atomic.Int64  // the clock reading at the last call to Progress, or at the grant
 	reports  atomic.Bool   // whether refreshes report progress
 
 	ctx    context.Context //nolint:containedctx // the permit's lifetime, handed to its job
@@ -46,7 +46,7 @@ type Permit struct {
 	index    [schedules]int // -1: not scheduled
 }
 
-// refreshWaiter waits for the answer to an attempt that was sent at or after a point in time.
+// refreshWaiter waits for the answer to an attempt that was sent at or after a given time.
 type refreshWaiter struct {
 	after  time.Duration
 	result chan error // buffered
@@ -90,7 +90,7 @@ func (p *Permit) Context() context.Context { return p.ctx }
 func (p *Permit) Done() <-chan struct{} { return p.done }
 
 // Held reports whether the permit can be counted on now. It reads the clock instead of relying on a timer, so it is
-// correct even right after the machine was suspended.
+// correct even right after the machine resumes from suspend.
 func (p *Permit) Held() bool {
 	k := p.renewer
 	k.mu.Lock()
@@ -101,9 +101,9 @@ func (p *Permit) Held() bool {
 // SafeUntil returns the local deadline: no other holder is granted this permit's slots before then. Each refresh
 // extends it. The result is the zero time if the permit has ended.
 //
-// The result is based on the wall clock at the time of the call. It is correct right after the machine was suspended,
-// but becomes wrong if the wall clock is later adjusted, so call SafeUntil each time instead of storing the result. For
-// exact checks use Held or Ensure, which read a clock that cannot be adjusted.
+// The result is based on the wall clock at the time of the call. It is correct right after the machine resumes from
+// suspend, but becomes wrong if the wall clock is later adjusted, so call SafeUntil each time instead of storing the
+// result. For exact checks use Held or Ensure, which read a clock that cannot be adjusted.
 func (p *Permit) SafeUntil() time.Time {
 	k := p.renewer
 	k.mu.Lock()
@@ -116,8 +116,8 @@ func (p *Permit) SafeUntil() time.Time {
 
 // DrainUntil returns a lower bound on when the drain ends, according to the last answer. Until then, a holder that must
 // stop is still granted refreshes, so that it can finish its work. The result is the zero time if there is no drain, or
-// if it has ended. It only shows what the servers intend: another order to stop can cut the drain short. SafeUntil
-// still reports how long the permit can be counted on.
+// if it has ended. It only reflects the servers' current intent: another order to stop can cut the drain short.
+// SafeUntil still reports how long the permit can be counted on.
 func (p *Permit) DrainUntil() time.Time {
 	k := p.renewer
 	k.mu.Lock()
@@ -139,8 +139,8 @@ func (p *Permit) Duration() time.Duration {
 	return p.belief.duration
 }
 
-// Refresh refreshes the permit now, and returns nil when a refresh sent since the call has been answered. It is not
-// needed to keep the permit alive. The error is that of ctx, a *StopError if refreshes are refused, or the reason the
+// Refresh refreshes the permit now, and returns nil once a refresh sent after the call has been answered. It is not
+// needed to keep the permit alive. The error is ctx's error, a *StopError if refreshes are refused, or the reason the
 // permit ended: ErrLost, ErrReleased or ErrClosed.
 func (p *Permit) Refresh(ctx context.Context) error {
 	w, err := p.renewer.requestRefresh(p)
@@ -158,8 +158,8 @@ func (p *Permit) Refresh(ctx context.Context) error {
 
 // Ensure returns nil if the permit can be counted on for at least d from now, and refreshes it first if necessary. Call
 // it before a step that takes up to d and must not be cut short or overlap with another holder's. Pass the step's
-// context (in a job, the job's context), so that a job that must stop does not start another step. The error is that of
-// ctx, a *TooShortError if even a fresh permit does not last that long, or an error from Refresh.
+// context (in a job, the job's context), so that a job that must stop does not start another step. The error is ctx's
+// error, a *TooShortError if even a fresh permit does not last that long, or an error from Refresh.
 func (p *Permit) Ensure(ctx context.Context, d time.Duration) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -209,7 +209,7 @@ func (p *Permit) sinceProgress(now time.Duration) *durationpb.Duration {
 	return durationpb.New(max(now-time.Duration(p.progress.Load()), 0))
 }
 
-// stallsAt returns when the job will have reached its stall limit.
+// stallsAt returns the time at which the job reaches its stall limit.
 func (p *Permit) stallsAt() time.Duration {
 	if p.stall <= 0 {
 		return 1<<63 - 1
@@ -219,9 +219,9 @@ func (p *Permit) stallsAt() time.Duration {
 
 // Release gives up the permit. Call it only after the job has stopped. The permit ends immediately: its context ends
 // with ErrReleased, and Done is closed. Then the servers are notified, with retries until one of them answers, ctx
-// ends, or no server can still hold the permit. That is the case after the permit's remaining time, plus its full
-// duration (which a new leader restarts), plus a few seconds. If ctx has already ended, Release still tries for a short
-// time. Pass a ctx that ends when the process must exit.
+// ends, or no server can still hold the permit, which takes the permit's remaining time, plus its full duration (which
+// a new leader restarts), plus a few seconds. If ctx has already ended, Release still tries for a short time. Pass a
+// ctx that ends when the process must exit.
 //
 // It returns nil if this release, or a retry of it, freed the slot. It returns an *EndedError if the permit had already
 // ended, for example by expiring. It returns an *UnavailableError if no server answered. Release may then be called
@@ -248,7 +248,7 @@ func (p *Permit) ReleaseNotRun(ctx context.Context) error {
 }
 
 // ReleaseCutShort releases the permit of a job that was stopped before it finished. The definition's firing_on_loss
-// decides whether its firing is spent or may be claimed again, as after a loss.
+// decides whether its firing is spent or may be claimed again, as it does when a permit is lost.
 func (p *Permit) ReleaseCutShort(ctx context.Context) error {
 	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT, "")
 }
@@ -281,7 +281,7 @@ func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcom
 // maxFailure is how many bytes of an error are sent with a release. Servers store fewer.
 const maxFailure = 1024
 
-// truncate truncates a text to at most the given number of bytes, and keeps it valid UTF-8.
+// truncate truncates s to at most maxBytes bytes, keeping it valid UTF-8.
 func truncate(s string, maxBytes int) string {
 	return strings.ToValidUTF8(s[:min(len(s), maxBytes)], "")
 }

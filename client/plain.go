@@ -9,9 +9,9 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// plainText returns the text of an error for display. Messages from Gatekeeper's servers are unchanged. Messages from
-// gRPC, TLS and the system are replaced by text that explains what is wrong and where to look. No decision depends on
-// the result.
+// plainText returns an error's message for display. Messages from Gatekeeper's servers are unchanged. Messages from
+// gRPC, TLS and the system are replaced by text that explains what is wrong and where to look. No code depends on the
+// exact text.
 func plainText(err error) string {
 	if c, ok := errors.AsType[*CertificateError](err); ok {
 		return c.plain()

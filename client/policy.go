@@ -14,8 +14,8 @@ const (
 	DenialWait
 	// DenialRunLate runs the job, however late, if that is possible at all. It waits like DenialWait, and retries after
 	// any other denial that may be temporary, for example a cordon, or a firing that another holder has claimed but may
-	// still lose. It retries after 15 s at most. For a claimed firing it retries as soon as the claim ends, or, with
-	// servers below feature level 4, after 3 s at most. It gives up when the firing has ended.
+	// still lose. It retries after at most 15 s. For a claimed firing, it retries as soon as the claim ends or, with
+	// servers below feature level 4, after at most 3 s. It gives up when the firing has ended.
 	DenialRunLate
 )
 

@@ -16,7 +16,7 @@ func withTimeout(ctx context.Context, d time.Duration) (context.Context, context
 
 // quiet is a context that reports the deadline of outer instead of an earlier one.
 type quiet struct {
-	context.Context //nolint:containedctx // it is one
+	context.Context //nolint:containedctx // quiet is itself a context
 	outer           context.Context
 }
 

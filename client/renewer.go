@@ -16,7 +16,7 @@ const (
 	// but the Clock does not.
 	maxSleep = time.Second
 	// firstRefresh bounds the time to the first refresh of a new permit, because a server sends notices only on a
-	// stream that has named the token. Shorter jobs need no refresh.
+	// stream that has named the token. Jobs shorter than that need no refresh.
 	firstRefresh = time.Second
 )
 
@@ -33,7 +33,7 @@ type renewer struct {
 	watchAlarm alarm // wakes watch for the next event
 	serveAlarm alarm // wakes serve for the next refresh
 
-	mu      sync.Mutex // guards everything below, the alarms' until fields, and the changing fields of permits
+	mu      sync.Mutex // guards everything below, the alarms' until fields, and the mutable fields of permits
 	permits map[uint64]*Permit
 	events  schedule
 	refresh schedule
@@ -64,7 +64,7 @@ func newRenewer(c *Client) *renewer {
 	return k
 }
 
-// errHeldTwice means that a server granted one token to two acquisitions.
+// errHeldTwice means that a server granted the same token to two acquisitions.
 var errHeldTwice = errors.New("the servers granted a token that this process already holds under another holder id")
 
 // add starts keeping a granted permit alive.
@@ -122,13 +122,13 @@ func (r *renewer) scheduleEvent(p *Permit) {
 	r.events.set(p, at)
 }
 
-// alarm wakes one of the renewer's goroutines, which sleeps until the first permit of its schedule is due. Scheduling
+// alarm wakes one of the renewer's goroutines, which sleeps until the first permit in its schedule is due. Scheduling
 // an earlier permit rings the alarm; scheduling a later one does not. Most permits are released before a refresh is
 // due, and waking a goroutine takes longer than everything else that the renewer does for them.
 type alarm struct {
 	wake chan struct{} // buffered
 	// until is the clock reading at which the goroutine wakes up if the alarm does not ring. The goroutine reads its
-	// schedule before it sleeps, so until may be wrong while it is awake.
+	// schedule before it sleeps, so until may be stale while it is awake.
 	until time.Duration
 }
 
@@ -194,7 +194,7 @@ func (r *renewer) expireDue() (wait time.Duration, stalled []*Permit) {
 			_ = r.stopFor(p, &StopError{stalled: true, Message: fmt.Sprintf("none for %s", p.stall), Until: r.wallTime(p.belief.deadline)}) // the context's cause is the same error
 			stalled = append(stalled, p)
 		case now < p.belief.deadline-stopTime(p.stopTime, p.belief.duration):
-			r.scheduleEvent(p) // the job has made progress since
+			r.scheduleEvent(p) // the job has since made progress
 		default:
 			message := "no server has answered since the last refresh"
 			if r.lastErr != nil {
@@ -207,8 +207,8 @@ func (r *renewer) expireDue() (wait time.Duration, stalled []*Permit) {
 
 func lostAtDeadline() error { return fmt.Errorf("%w: its deadline passed without a refresh", ErrLost) }
 
-// stopWithDrain ends the permit's context, although refreshes are granted until its drain ends. Belief continues. The
-// caller holds mu.
+// stopWithDrain ends the permit's context, even though refreshes are still granted until its drain ends. Belief
+// continues. The caller holds mu.
 func (r *renewer) stopWithDrain(p *Permit, res *gatekeeperv1.TokenResult) {
 	_ = r.stopFor(p, &StopError{ // the context's cause is the same error
 		Cause: res.GetStop(), Message: res.GetMessage(), Drain: res.GetDrainLeft().AsDuration(), Until: r.wallTime(max(p.belief.deadline, p.drain)),
@@ -263,7 +263,7 @@ func (r *renewer) released(p *Permit) {
 	r.endedOnServer(p)
 }
 
-// close ends belief in all permits, and returns when both goroutines have stopped.
+// close ends belief in all permits and returns when both goroutines have stopped.
 func (r *renewer) close() {
 	r.mu.Lock()
 	r.closed = true

@@ -37,7 +37,7 @@ type router struct {
 	options        []grpc.DialOption
 	tls            *tlsfiles.Latest // nil: plain text
 	timeout        time.Duration    // of one attempt
-	unbatched      bool             // no batches
+	unbatched      bool             // do not batch calls
 	binding        *binding
 	tlsEstablished atomic.Bool // data has been received from a server over TLS
 

@@ -10,8 +10,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// releaseAfterEnd bounds how long a run's release may take after its caller's context has ended, because the caller
-// then wants to exit.
+// releaseAfterEnd bounds how long a run's release may take after its caller's context has ended, because by then the
+// caller wants to exit.
 const releaseAfterEnd = 5 * time.Second
 
 // Run is one run of a job, from the grant of its permit to the release. Call Do or Start once, and then End.
@@ -109,9 +109,9 @@ func (r *Run) stopped() error {
 	return context.Cause(r.permit.Context())
 }
 
-// End ends the run with the job's error, after the job has returned, and releases the permit. If the error is nil, the
-// firing is done. Otherwise it has failed, with two exceptions. The firing was cut short if the job returned an error
-// after the run's context had ended, or an error that is ErrCutShort. The firing can be claimed again if the job was
+// End ends the run and releases the permit. Call it with the job's error after the job has returned. If the error is
+// nil, the firing is done. Otherwise it has failed, with two exceptions. The firing was cut short if the job returned
+// any error after the run's context had ended, or returned ErrCutShort. The firing can be claimed again if the job was
 // not started. End returns what Runner.Run returns.
 func (r *Run) End(jobErr error) error { return r.end(jobErr, false) }
 

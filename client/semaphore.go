@@ -104,10 +104,11 @@ func WithMetadata(metadata map[string]string) AcquireOption {
 // It gets a new token, and the old permit is lost. A permit with a firing is not taken over: the new process is denied
 // until the old permit has ended.
 //
-// So only one process at a time may use a holder id. If two running processes use it, each acquisition takes the permit
-// from the other process, whose permit ends with ErrSuperseded. A Runner then backs off, and logs a warning with the
-// holder's name. Within a process, a Client rejects a second acquisition with an *InUseError while the first is in
-// progress or its permit is held. Two Clients in a process do not know about each other: they count as two processes.
+// Only one process at a time may therefore use a holder id. If two running processes use the same one, each acquisition
+// takes the permit from the other process, whose permit ends with ErrSuperseded. A Runner then backs off, and logs a
+// warning with the holder's name. Within a process, a Client rejects a second acquisition with an *InUseError while the
+// first is in progress or its permit is held. Two Clients in a process are independent of each other and count as two
+// processes.
 func WithHolderID(id string) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.holderID = &id })
 }
@@ -138,8 +139,8 @@ func WithLeaveOnPause() AcquireOption {
 	return acquireOption(func(a *acquisition) { a.leaveOnPause = true })
 }
 
-// WithStallLimit ends the permit's context with ErrStalled, and logs this, if Permit.Progress is not called for d. The
-// permit is kept alive until it is released, because the job may still be running. The default, 0, means no limit.
+// WithStallLimit ends the permit's context with ErrStalled, and logs a warning, if Permit.Progress is not called for d.
+// The permit is kept alive until it is released, because the job may still be running. The default, 0, means no limit.
 func WithStallLimit(d time.Duration) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.stallLimit = d })
 }

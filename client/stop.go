@@ -9,7 +9,7 @@ import (
 )
 
 // The reasons a permit's context can end: its context.Cause matches one of them with errors.Is. All except ErrLost,
-// ErrReleased and ErrClosed come in a *StopError, which reports how much time is left to stop.
+// ErrReleased and ErrClosed are reported by a *StopError, which also shows how much time is left to stop.
 var (
 	// ErrStopped means that the holder must stop, for one of the reasons below.
 	ErrStopped = errors.New("the holder must stop")
@@ -40,12 +40,12 @@ var (
 	ErrReleased = errors.New("the permit was released")
 
 	// ErrCutShort is an error for jobs to return: the job stopped before it finished, for a reason that the library
-	// cannot see. The definition's firing_on_loss decides what happens to its firing, as after a loss.
+	// cannot see. The definition's firing_on_loss decides what happens to its firing, as it does when a permit is lost.
 	ErrCutShort = errors.New("the job was cut short")
 
 	// ErrSuperseded means that another process took over the permit by acquiring under the same group, acquirer and
-	// holder id. It comes together with ErrLost. A Runner does not acquire again for at least the permit's duration,
-	// and returns ErrSuperseded until then.
+	// holder id. The cause of the permit's context then also matches ErrLost. A Runner does not acquire again for at
+	// least the permit's duration, and returns ErrSuperseded until then.
 	ErrSuperseded = errors.New("another process with the same holder id took it over")
 
 	// ErrReleasePending means that a request was retried after its permit had ended in this process. A release of the
@@ -126,7 +126,7 @@ func (e *StopError) sentinel() error {
 	case gatekeeperv1.StopCause_STOP_CAUSE_TASK_CANCELLED:
 		return ErrTaskCancelled
 	}
-	return ErrStopped // a cause that only a newer server knows
+	return ErrStopped // a cause that only newer servers send
 }
 
 // TooShortError is the error that Ensure returns if even a fresh permit does not last as long as the step.

@@ -11,9 +11,9 @@ import (
 // for operators.
 //
 // TakeOver does not free the slot. The holder's further refreshes are refused, and its permit's context ends with
-// ErrTakenOver. The slot is free when the holder releases its permit, or at its deadline. So call Acquire next, to wait
-// in the queue. If the caller was wrong, the holder loses its run, but two holders never run at the same time. If the
-// holder is then lost, its firing may be claimed again, even if firing_on_loss is spent.
+// ErrTakenOver. The slot is freed when the holder releases its permit, or at the permit's deadline. Call Acquire next,
+// to wait in the queue. If the caller was wrong, the holder loses its run, but two holders never run at the same time.
+// If the holder is then lost, its firing may be claimed again, even if firing_on_loss is spent.
 //
 // If the holder must already stop for another cause, that cause is kept, and the call succeeds. Calling TakeOver again
 // has no further effect. The error is a *NoSuchPermitError if no live permit has this token, and also wraps

@@ -49,9 +49,8 @@ func (u *loggedDenials) changed(key denialKey, cause string) bool {
 	return true
 }
 
-// report logs why a run does not start, if it cannot start until an operator intervenes. It logs again only if the
-// cause changes.
-// A nil err means a grant.
+// report logs the reason a run does not start, if it cannot start until an operator intervenes. It logs again only if
+// the cause changes. A nil err means a grant.
 func (r *Runner) report(opts []AcquireOption, err error) {
 	d, denied := errors.AsType[*DeniedError](err)
 	cause, text := "", ""
@@ -116,7 +115,7 @@ func (d *DeniedError) ownClaim() bool {
 	return d.Reason == ReasonFiringClaimed && d.request != nil && !d.firingIsOver() && proto.Equal(d.Firing.GetWinner(), d.request.identity())
 }
 
-// ExplainCommand returns a shell command that shows step by step how the servers decide on this request.
+// ExplainCommand returns a shell command that shows step by step how the servers evaluate this request.
 func (d *DeniedError) ExplainCommand() string {
 	words := []string{"gkctl", "explain"}
 	add := func(flag, value string) {

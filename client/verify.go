@@ -7,14 +7,14 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Verification is the state of a token at some time between the call to Verify and its return.
+// Verification is the state of a token at some point between the call to Verify and its return.
 type Verification struct {
 	// Permit is the leader's view of the permit; its ExpiresIn is the time left without another refresh.
 	Permit *gatekeeperv1.Permit
 	// Stopping is set if the holder must stop; see Permit.Stop. The token is still valid, because the holder keeps its
 	// slot until it releases the permit or the permit expires. A resource may be stricter.
 	Stopping bool
-	// Message is why the holder must stop; otherwise it is empty.
+	// Message is the reason the holder must stop, or empty if it need not stop.
 	Message string
 	// Revision is the cluster revision at which the permit was read.
 	Revision uint64

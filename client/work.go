@@ -18,7 +18,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// DefaultSubmitBuffer is the default of WithSubmitBuffer.
+// DefaultSubmitBuffer is the default for WithSubmitBuffer.
 const DefaultSubmitBuffer = 1000
 
 const (
@@ -66,7 +66,7 @@ func (c *Client) SubmitJob(ctx context.Context, job *gatekeeperv1.JobSpec, tasks
 	return r, err
 }
 
-// localError is an error from this process. It does not unwrap, so that it is never mistaken for a server's.
+// localError is an error from this process. It does not unwrap, so that it is never mistaken for a server's error.
 type localError struct{ error }
 
 // submitOnce makes one attempt. The attempt fails if no message gets through or no answer arrives for twice the attempt
@@ -126,7 +126,7 @@ func payloadTooLarge(index, bytes int) error {
 	}}
 }
 
-// place is a submission's slot among those waiting because no server answers.
+// place is a submission's slot among those waiting because no server is responding.
 type place struct {
 	buffer  *atomic.Int64
 	limit   int64
@@ -156,8 +156,9 @@ func (p *place) leave() {
 	}
 }
 
-// SubmitBufferError means that a submission failed because no server answers, and the limit set by WithSubmitBuffer is
-// reached. It matches ErrUnavailable. An earlier attempt may have been applied, so submit again with the same id.
+// SubmitBufferError means that a submission failed because no server was responding and the limit set by
+// WithSubmitBuffer had been reached. It matches ErrUnavailable. An earlier attempt may have been applied, so submit
+// again with the same id.
 type SubmitBufferError struct{ Limit int }
 
 func (e *SubmitBufferError) Error() string {

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// minHeartbeat and maxHeartbeat bound the time between two frames of a worker. Belief in a grant starts at the last
-	// frame before it, and the margin grows with the time since then, so workers with short permits send frames more
-	// often. Servers require a frame every 10 s.
+	// minHeartbeat and maxHeartbeat bound the time between two frames from a worker. Belief in a grant starts at the
+	// last frame before it, and the margin grows with the time since then, so workers with short permits send frames
+	// more often. Servers require a frame every 10 s.
 	minHeartbeat = time.Second
 	maxHeartbeat = 5 * time.Second
 	// progressEvery is the minimum time between two reports of progress.
@@ -38,7 +38,7 @@ const (
 // while they run.
 type WorkHandler struct {
 	// Open is called with each new stream before it is used. It returns how many tasks the worker can take in addition
-	// to those that it still holds. If ok is false, the work ends.
+	// to those that it still holds. If ok is false, OfferWork returns.
 	Open func(*WorkStream) (slots int, ok bool)
 	// Task receives a task, which takes one slot. End the task with WorkTask.End.
 	Task func(*WorkTask)
@@ -52,7 +52,8 @@ type WorkHandler struct {
 // in the meantime, because their permits are kept alive like any others.
 //
 // Group, acquirer, weight, metadata, stop time and stall limit come from the options of the Semaphore. Each task is
-// held under a separate holder id. The error is nil after Close, and otherwise that of ctx or the refusal.
+// held under a separate holder id. OfferWork returns nil after Close; otherwise, it returns ctx's error or the server's
+// refusal.
 func (s *Semaphore) OfferWork(ctx context.Context, h WorkHandler) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -139,7 +140,7 @@ func (w *WorkStream) Drain() {
 }
 
 // Close ends the stream once the server has answered everything that was sent before the call. Tasks may arrive until
-// OfferWork returns. End all held tasks before Close, because a task that ends later costs a separate call.
+// OfferWork returns. End all held tasks before Close, because a task that ends later requires a separate call.
 func (w *WorkStream) Close() {
 	w.mu.Lock()
 	w.closed = true
@@ -147,7 +148,7 @@ func (w *WorkStream) Close() {
 	w.ring()
 }
 
-// Done returns a channel that is closed when the stream has ended. OfferWork may have opened another stream since.
+// Done returns a channel that is closed when the stream has ended. OfferWork may since have opened another stream.
 func (w *WorkStream) Done() <-chan struct{} { return w.ctx.Done() }
 
 func (w *WorkStream) isClosed() bool {
@@ -201,7 +202,7 @@ func (w *WorkStream) run(conn *link, slots int, h WorkHandler) (received bool, e
 		r, err := stream.Recv()
 		switch {
 		case errors.Is(err, io.EOF):
-			return received, errNoAnswer // unless it was closed here
+			return received, errNoAnswer // unless this side closed the stream
 		case err != nil:
 			return received, markUnsent(&p, err)
 		}

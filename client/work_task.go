@@ -35,7 +35,7 @@ type WorkEnd struct {
 	// Result is the result of the task. If the task failed, Result is kept only if Result and Failure together fit in
 	// the job's max_result or in 256 bytes, whichever is larger.
 	Result []byte
-	// Failure is the reason that the task failed or is returned. It is truncated to 256 bytes.
+	// Failure is the reason that the task failed or was returned. It is truncated to 256 bytes.
 	Failure string
 	// Next requests another task in the same message. It has no effect if the stream that delivered the task has ended.
 	Next bool

@@ -16,7 +16,7 @@ type SetBinding struct {
 	Binding *access.Binding
 	// Expected is the revision that the caller saw; 0 means that there was no binding with that name.
 	Expected uint64
-	// First makes the command do nothing if a binding already exists. It is for the first administrator of a new
+	// First makes the command a no-op if any binding already exists. It is used to add the first administrator of a new
 	// cluster.
 	First          bool
 	Author, Reason string
@@ -45,7 +45,7 @@ const (
 	AccessUnchanged    AccessOutcome = iota // First was set, and a binding already exists
 	AccessApplied                           // the change was made
 	AccessAbsent                            // there is no such binding or token
-	AccessStale                             // the binding exists although none was expected, or has a different revision
+	AccessStale                             // the binding exists but none was expected, or has a different revision
 	AccessSubjectTaken                      // another binding has one of the subjects
 	AccessLastAdmin                         // no binding would be left to administer the cluster
 	AccessFull                              // the maximum number of bindings, or of tokens per binding, is reached
@@ -54,7 +54,7 @@ const (
 // AccessResult is the result of a change to bindings or tokens.
 type AccessResult struct {
 	Outcome  AccessOutcome
-	Revision uint64 // revision of the change; 0 if nothing happened
+	Revision uint64 // revision of the change; 0 if nothing changed
 	// Binding is the changed binding in its new state, or the binding that prevents the change. It is nil if there is
 	// none.
 	Binding *access.Binding
@@ -156,7 +156,7 @@ func (s *State) tokenOwner(id string) *access.Binding {
 }
 
 // changeBinding replaces before with after; either may be nil. It refuses a change that would leave no binding able to
-// change bindings.
+// administer the cluster.
 func (d *draft) changeBinding(before, after *access.Binding, author, reason string, at time.Time) Result {
 	now := slices.Clone(d.bindings) // the old slice belongs to published states
 	name := cmp.Or(after, before).Name

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// apply applies one command. It never fails or panics, whatever the command contains: an invalid command gets an
-// InvalidResult and changes nothing.
+// apply applies one command. It never fails or panics, even if the command is invalid: it then returns an InvalidResult
+// and leaves the state unchanged.
 func (d *draft) apply(cmd Command) Result {
 	if need := Level(cmd); need > d.featureLevel {
 		return invalid("%T requires feature level %d, but the cluster is at %d", cmd, need, d.featureLevel)
@@ -23,13 +23,13 @@ func invalid(format string, args ...any) InvalidResult {
 // full duration again, so the timers of an earlier leader are obsolete.
 func (d *draft) timely(madeIn uint64) bool { return madeIn == d.term }
 
-// invalidCooling checks the bound on which safety after a restore depends: no slot remains taken for longer than the
-// largest duration.
+// invalidCooling reports whether a cooling period is out of bounds. Safety after a restore depends on the upper bound:
+// no slot remains taken for longer than the largest duration.
 func (d *draft) invalidCooling(cooling time.Duration) bool {
 	return cooling < 0 || cooling > d.largestDuration
 }
 
-// validDrain checks the drain of a command.
+// validDrain checks a command's drain.
 func validDrain(command string, drain time.Duration) error {
 	if drain < 0 || drain > MaxDrain {
 		return fmt.Errorf("%s: the drain of %v is not between 0 and %v", command, drain, MaxDrain)

@@ -8,7 +8,7 @@ import (
 )
 
 // forget drops remembered firings that no permit holds. It raises the low-water mark, so that firings forgotten by due
-// time are refused and not run again. Firings that are forgotten individually may run again.
+// time are refused rather than run again. Firings that are forgotten individually may run again.
 func (d *draft) forget(c Forget) Result {
 	g := d.gate(c.Semaphore)
 	if !d.timely(c.Term) || (g.definition == nil && g.claims == 0) {
@@ -98,7 +98,7 @@ func (s Settings) validate() error {
 	return s.Work.Validate()
 }
 
-// MinRequestBytes is the smallest allowed memory limit. It has room for a request with names of maximum length.
+// MinRequestBytes is the smallest allowed memory limit. It leaves room for a request with names of maximum length.
 const MinRequestBytes = 2048
 
 // configure replaces the settings and trims stored data to the new limits.

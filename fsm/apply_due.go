@@ -13,10 +13,10 @@ import (
 // not affected.
 
 // maxDrains is the maximum number of drains per semaphore. Beyond it, the oldest is dropped: the newest covers every
-// permit that the others cover, though perhaps for a different time.
+// permit that the others cover, though perhaps for a different length of time.
 const maxDrains = 16
 
-// endDrain ends the drains of one change.
+// endDrain ends the drains begun by one change.
 func (d *draft) endDrain(c EndDrain) Result {
 	if !d.timely(c.Term) {
 		return RevisionResult{}
@@ -37,7 +37,7 @@ func (d *draft) endDrain(c EndDrain) Result {
 		drained.Drain = 0
 		cordons := slices.Clone(d.cordons)
 		cordons[i] = &drained
-		d.setCordons(cordons) // this also invalidates cached matches of callers
+		d.setCordons(cordons) // this also invalidates cached caller matches
 		d.emit(Event{Kind: DrainedEvent, Cordon: &drained, Change: c.Change, At: c.At})
 	}
 	if p := d.Permit(c.Token); p != nil && p.State == semaphore.Live && p.StopOrder().Revision == c.Change && p.StopOrder().Drain > 0 {
@@ -76,7 +76,7 @@ func (d *draft) endNamedDrain(name string, c EndDrain, ensureRevision func()) {
 	d.emit(Event{Kind: DrainedEvent, Semaphore: name, Definition: after, Before: before, Change: c.Change, At: c.At})
 }
 
-// revert ends the temporary edits of one change.
+// revert ends the temporary edits made by one change.
 func (d *draft) revert(c Revert) Result {
 	if !d.timely(c.Term) {
 		return RevisionResult{}

@@ -9,8 +9,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// editBatch applies either all edits or none. It checks everything before it writes anything. A name may occur only
-// once in a batch, so no edit affects another.
+// editBatch applies either all edits or none. It validates the whole batch before it writes anything. A name may occur
+// only once in a batch, so no edit affects another.
 func (d *draft) editBatch(c EditBatch) Result {
 	request := editRequest{EditDefinitions, c.RequestID, c.RequestHash, c.RequestRevision}
 	if r := d.repeated(request, func(done *Remembered) Result {
@@ -94,8 +94,8 @@ func (d *draft) validChange(change Change) error {
 	return d.validDefinition(def)
 }
 
-// validDefinition checks everything that Validate does, except that the patterns compile: servers may run different Go
-// versions, and only the leader matches patterns.
+// validDefinition makes the same checks as Validate, except that it does not compile the patterns: servers may run
+// different Go versions, and only the leader matches patterns.
 func (d *draft) validDefinition(def *semaphore.Definition) error {
 	for _, p := range [...]struct{ field, pattern string }{
 		{"group_pattern", def.GroupPattern}, {"acquirer_pattern", def.AcquirerPattern},
@@ -149,7 +149,7 @@ func (d *draft) edit(c EditBatch, change UndoEdit, undo *Undo) {
 		kind = Created
 	}
 	if change.Kind == Replace {
-		// A pause is kept separately from the definition: an edit does not lift it.
+		// A pause is stored separately from the definition, so an edit does not lift it.
 		after.CreatedRevision, after.Pause = before.CreatedRevision, before.Pause
 		kind = Replaced
 	}
@@ -187,7 +187,7 @@ func (d *draft) edit(c EditBatch, change UndoEdit, undo *Undo) {
 	d.emit(Event{Kind: kind, Semaphore: name, Definition: after, Before: before, Author: c.Author, Reason: c.Reason, At: c.At})
 }
 
-// misfiresFrom returns the time at which a definition got its misfire policy, or zero if the policy is skip. Firings
+// misfiresFrom returns the time at which a definition's misfire policy was set, or zero if the policy is skip. Firings
 // that were due earlier do not count as missed: either the previous policy applied to them, or there was no definition.
 func misfiresFrom(before *StoredDefinition, after *semaphore.Definition, at time.Time) time.Time {
 	switch {
@@ -232,7 +232,7 @@ func (d *draft) schedule(c EditBatch, name string, pending pendingTimers, before
 	d.setDue(name, pending)
 }
 
-// addDrain adds a drain, and drops the oldest one if there are too many.
+// addDrain adds a drain and drops the oldest one if there are too many.
 func (w *pendingTimers) addDrain(drain semaphore.Drain) {
 	w.drains = append(slices.Clip(w.drains), drain) // readers may be using the old slice
 	if len(w.drains) > maxDrains {

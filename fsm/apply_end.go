@@ -23,7 +23,8 @@ type ending struct {
 // state, or in its last state if it no longer exists.
 func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	revision := d.advance()
-	// Before the permit is removed: if the definition was deleted, the journal may be the only trace of the name.
+	// Write the entry before removing the permit: if the definition was deleted, the journal may be the only trace of
+	// the name.
 	d.note(JournalEntry{Kind: e.kind, Semaphore: p.Semaphore, Permit: p, Author: e.author, Reason: e.reason, At: e.at})
 	d.settleFiring(p, e)
 	d.settleTask(p, e)
@@ -43,8 +44,8 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	return after, revision
 }
 
-// settleFiring updates the claim of the firing that p claimed. If a loss or a stop opens the claim, it does so only
-// when the slot is free: the claim remains held while the slot cools, and endCooling opens it.
+// settleFiring updates the claim of the firing that p claimed. If a loss or a stop opens the claim, it opens only when
+// the slot is freed: the claim remains held while the slot cools, and endCooling then opens it.
 func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 	claim := d.claimOf(p.Token)
 	if claim == nil || claim.State == semaphore.ClaimDone || claim.State == semaphore.ClaimFailed {
@@ -70,8 +71,9 @@ func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 	d.updateClaim(claim, after)
 }
 
-// release ends a live permit at its holder's request. A release that arrives after the permit was lost frees nothing.
-// But if the job is done and the firing has not been claimed again since, the firing is marked done.
+// release ends a live permit at its holder's request. A release that arrives after the permit was lost does not free a
+// slot. However, if it reports that the job is done or has failed, and the firing or task has not been claimed again or
+// finished since, the outcome is recorded.
 func (d *draft) release(c Release) Result {
 	if len(c.Failure) > semaphore.MaxName {
 		return invalid("release: the failure text is %d bytes long, but must be at most %d", len(c.Failure), semaphore.MaxName)
@@ -140,7 +142,7 @@ func (d *draft) expire(c Expire) Result {
 // hold keeps the slot of a lost permit until an operator clears it.
 func (d *draft) hold(p *semaphore.Permit) *semaphore.Permit {
 	held := *p
-	// It owes nothing, because its deadline was later than those of the tokens that it superseded.
+	// No time is owed, because the deadline was later than those of the superseded tokens.
 	held.State, held.Order, held.Owes = semaphore.Held, p.Order.Drained(), false
 	d.setPermit(p, &held)
 	return &held
@@ -193,8 +195,8 @@ func (d *draft) freeCooled(p *semaphore.Permit) {
 		after.State = semaphore.ClaimOpen
 		d.updateClaim(claim, after)
 	}
-	// A task is still held while its slot cools only if its worker was lost, or if a superseded token may still be
-	// relied on.
+	// A task is still held while its slot cools only if its worker was lost, or if the holder of a superseded token may
+	// still be relying on it.
 	d.settleTask(p, ending{how: p.Ended, job: semaphore.JobCutShort})
 	d.setPermit(p, nil)
 }

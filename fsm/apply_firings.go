@@ -7,9 +7,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// This file implements operators' repairs of remembered firings, and the undo of a repair. The leader plans both: the
-// command lists every firing, and the time to which the low-water mark is lowered, which the leader takes from its
-// clock. The state machine never reads a clock. Only these commands lower the mark.
+// This file implements operators' repairs of remembered firings and the undo of such repairs. The leader plans both.
+// The command lists every firing and the time to which the low-water mark is lowered. The leader takes that time from
+// its clock, because the state machine never reads one. Only these commands lower the mark.
 
 // forgetFirings forgets either all of the given firings or none.
 func (d *draft) forgetFirings(c ForgetFirings) Result {
@@ -56,7 +56,7 @@ func validExpected(firings []ExpectedClaim) error {
 	return nil
 }
 
-// forgettable returns the claims of the given firings. It returns a conflict if a claim is not as expected or its
+// forgettable returns the claims for the given firings. It returns a conflict if a claim is not as expected or its
 // permit still occupies a slot.
 func (d *draft) forgettable(name string, firings []ExpectedClaim) ([]*semaphore.Claim, *Conflict) {
 	claims := make([]*semaphore.Claim, len(firings))
@@ -119,8 +119,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// validUndoFirings checks the claims to restore in the same way as those in a snapshot. It is better to refuse an undo
-// than to reach a state that cannot be restored.
+// validUndoFirings checks the claims to restore in the same way as those in a snapshot. Otherwise, an undo could
+// produce a state that cannot be restored from its snapshot.
 func (d *draft) validUndoFirings(u UndoFirings, tokens map[uint64]struct{}) error {
 	if len(u.Restore)+len(u.Forget) == 0 && (u.LowWater.IsZero() || u.LowWater.Equal(u.ExpectedLowWater)) {
 		return fmt.Errorf("there is nothing to do")

@@ -2,9 +2,9 @@ package fsm
 
 import "github.com/gatekeeperd/gatekeeper/semaphore"
 
-// grant decides by the same rule as the leader, and grants if the decision still holds. The leader matched the
-// patterns; grant only checks that the revisions it matched against are still current. Only the leader knows the queue,
-// and it proposes grants in queue order.
+// grant applies the same rule as the leader, and grants the permit if the leader's decision still holds. The leader
+// matched the patterns; grant only checks that the revisions it matched against are still current. Only the leader has
+// the queue, and it proposes grants in queue order.
 func (d *draft) grant(c Grant) Result {
 	if c.Semaphore == "" || c.Weight == 0 || c.Weight > semaphore.MaxPermits {
 		return invalid("grant: a semaphore and a weight of 1 to %d are required", semaphore.MaxPermits)
@@ -15,7 +15,7 @@ func (d *draft) grant(c Grant) Result {
 	if c.Firing != nil && c.Worker {
 		return invalid("grant: the request has both a firing and a task")
 	}
-	// A request that has ended is never granted again, no matter how late a retry arrives.
+	// A request that has ended is never granted again, however late a retry arrives.
 	if ended := d.Request(c.Semaphore, c.Identity, c.RequestID); ended != nil {
 		outcome := GrantRequestEnded
 		if !ended.Matches(AcquisitionHash(c.Weight, c.Firing, c.Worker)) {
@@ -26,8 +26,8 @@ func (d *draft) grant(c Grant) Result {
 	req := semaphore.Request{Semaphore: c.Semaphore, Identity: c.Identity, Weight: c.Weight, Firing: c.Firing, Worker: c.Worker}
 	facts := d.Facts(&req, c.RequestID)
 	facts.Admission = semaphore.Admitted()
-	// A retry of the request that got the identity's permit is decided as a refresh. Its caller may not know yet that
-	// it was granted, and its expectations predate the grant.
+	// A retry of the request that obtained the identity's permit is treated as a refresh. Its caller may not have
+	// received the grant, and its expectations predate the grant.
 	if retry := facts.Own != nil && c.RequestID != "" && facts.Own.RequestID == c.RequestID; !retry {
 		if old := d.TooOld(c.Semaphore, c.RequestRevision); old != nil && c.RequestID != "" {
 			return d.refuse(c, GrantResult{Outcome: GrantRequestTooOld, TooOld: old})
@@ -130,14 +130,14 @@ func (d *draft) shared(id semaphore.Identity) semaphore.Identity {
 	return id
 }
 
-// refuse completes the result of a grant that changed nothing.
+// refuse completes the result of a grant command that does not change the state.
 func (d *draft) refuse(c Grant, r GrantResult) Result {
 	r.PermitRevision = d.PermitRevision(c.Semaphore)
 	return r
 }
 
-// extend sets the duration on which the holder of a live permit may rely. A shorter one is applied only in the term in
-// which the command was made, because a later leader may have promised the longer one again.
+// extend sets the duration for which the holder may rely on a live permit. A shorter duration is applied only in the
+// term in which the command was made, because a later leader may have promised the longer one again.
 func (d *draft) extend(c Extend) Result {
 	if c.Duration < semaphore.MinDuration || c.Duration > d.largestDuration {
 		return invalid("extend: the duration %v is not between %v and %v", c.Duration, semaphore.MinDuration, d.largestDuration)
@@ -158,7 +158,7 @@ func (d *draft) extend(c Extend) Result {
 }
 
 // takeOver orders the holder of a live permit to stop, if the definition allows another caller to request that. The
-// slot remains taken until the release or the deadline. If the caller was wrong about the holder, the holder loses its
+// slot remains taken until the release or the deadline. If the caller is wrong about the holder, the holder loses its
 // run, but no other caller gets the slot early.
 func (d *draft) takeOver(c TakeOver) Result {
 	p := d.Permit(c.Token)

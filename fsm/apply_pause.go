@@ -9,7 +9,7 @@ import (
 )
 
 // Pauses and cordons close semaphores temporarily. Their end times are for display and for the leader's timers. This
-// package never compares them.
+// package never compares them with a clock.
 
 // repeatedChange returns the result for a retry of a change, which describes the original change.
 func repeatedChange(done *Remembered) Result {

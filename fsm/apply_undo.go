@@ -7,7 +7,7 @@ import (
 )
 
 // undo reverses one change. It emits the same events and writes the same journal entries as the equivalent manual
-// changes, so watchers need not know about undos. The journal entries also name the undone change.
+// changes, so watchers need no special handling for undos. The journal entries also name the undone change.
 func (d *draft) undo(c Undo) Result {
 	request := editRequest{EditUndo, c.RequestID, c.RequestHash, c.RequestRevision}
 	if r := d.repeated(request, func(done *Remembered) Result {

@@ -182,10 +182,10 @@ func (d *draft) updateTask(t, after *work.Task, at time.Time) {
 	d.emit(Event{Kind: TaskSettled, Semaphore: j.Semaphore, Job: &j, Task: after, At: at})
 }
 
-// reported adds the effect on a task to the result of a release. A failure counts as recorded only if the task has the
-// failure text of this report, because a task can also fail by losing its last worker. If no task has the token, either
-// another worker has the task or its job was removed. A repeated release is then reported as recorded, because the
-// first release of the token recorded its report. Whether that report was the same is no longer known.
+// reported adds the effect on a task to the result of a release. A failure counts as recorded only if its message is
+// the one stored with the task, because a task can also fail by losing its last worker. If no task has the token,
+// either another worker has the task or its job was removed. A repeated release is then reported as recorded, because
+// the first release of the token recorded its report, although the two reports may have differed.
 func (d *draft) reported(c Release, r ReleaseResult) Result {
 	r.Task = d.TaskOf(c.Token)
 	released := r.Released || r.Ended != nil && r.Ended.Outcome == semaphore.EndReleased
@@ -250,7 +250,7 @@ func (d *draft) cancelJob(before *work.Job, why work.Cancel, at time.Time) *work
 	return &j
 }
 
-// submitterEnded cancels the jobs bound to a permit that has ended, and drops unfinished submissions.
+// submitterEnded drops the unfinished submissions and cancels the open jobs bound to a permit that has ended.
 func (d *draft) submitterEnded(token uint64, at time.Time) {
 	var jobs []uint64
 	d.submitters.Ascend(submitter{token: token}, func(s submitter) bool {
@@ -287,7 +287,7 @@ func (d *draft) submitterSuperseded(old, replacement uint64) {
 	}
 }
 
-// changeTasks hands out failed tasks again, or drops them.
+// changeTasks makes failed tasks available again or drops them.
 func (d *draft) changeTasks(c ChangeTasks) Result {
 	before := d.JobByNumber(c.Job)
 	if before == nil || before.State != work.Open && before.State != work.Ended {

@@ -13,13 +13,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// Only the codec files (codec*.go) know the byte formats of the log and of snapshots. All other code uses Commands and
-// the types of package semaphore.
+// Only the codec files (codec*.go) deal with the byte formats of the log and of snapshots. All other code uses Commands
+// and the types of package semaphore.
 
 var (
-	// ErrUnknownCommand means that the entry contains something that a newer server wrote. The server must stop and be
-	// upgraded before it applies anything else. If it skipped the entry, its state would differ from that of the other
-	// servers.
+	// ErrUnknownCommand means that a newer server wrote the entry, and this version does not support it. The server
+	// must stop and be upgraded before it applies any more entries. If it skipped the entry, its state would differ
+	// from that of the other servers.
 	ErrUnknownCommand = errors.New("fsm: the log contains a command that this version does not know; upgrade this server")
 	// ErrMalformed means that the bytes are not a log entry. The log is damaged, or was not written by Gatekeeper.
 	ErrMalformed = errors.New("fsm: malformed log entry")
@@ -30,10 +30,10 @@ var (
 //nolint:gochecknoglobals // constant options
 var marshaling = proto.MarshalOptions{Deterministic: true}
 
-// Encode encodes commands, in order, as one log entry. level is the feature level in force. Commands are passed
-// as values (Grant, not *Grant). Encode refuses anything that Decode would not return unchanged: an instant before 1678
-// or after 2262, text that is not UTF-8, a level that this version does not support, or a command whose Level is above
-// the level in force.
+// Encode encodes commands, in order, as one log entry. level is the feature level in force. Commands are passed as
+// values (Grant, not *Grant). Encode rejects anything that Decode would not return unchanged: a time before 1678 or
+// after 2262, text that is not UTF-8, a level that this version does not support, or a command whose Level is above the
+// level in force.
 func Encode(level uint32, cmds []Command) ([]byte, error) {
 	if level == 0 || level > SupportedLevel {
 		return nil, fmt.Errorf("fsm: cannot encode commands for feature level %d: this version supports 1 to %d", level, SupportedLevel)

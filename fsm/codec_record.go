@@ -31,7 +31,7 @@ func headerToProto(s *State) *logv1.Header {
 	}
 }
 
-// header sets the header record.
+// header reads the header record into s.
 func (r *reader) header(in *logv1.Header, s *State) {
 	s.clusterID, s.index, s.term = in.GetClusterId(), in.GetAppliedIndex(), in.GetAppliedTerm()
 	s.lastToken, s.revision, s.cordonRevision = in.GetLastToken(), in.GetLastRevision(), in.GetCordonRevision()
@@ -50,7 +50,7 @@ func (r *reader) header(in *logv1.Header, s *State) {
 	}
 }
 
-// unixNanos converts an instant that was checked when it arrived. It returns 0 for the zero time.
+// unixNanos converts a time whose range has already been checked. It returns 0 for the zero time.
 func unixNanos(t time.Time) int64 {
 	var w writer
 	return w.time(t)
@@ -100,8 +100,8 @@ func (r *reader) pause(in *logv1.StoredPause) *semaphore.Pause {
 	return out
 }
 
-// pauseFromProto reads a pause from a command. apply checks whether it is valid. The same is true of the functions
-// below.
+// pauseFromProto reads a pause from a command without validating it, because apply does that. The same applies to
+// cordonFromProto and endFromProto.
 func pauseFromProto(in *logv1.StoredPause) *semaphore.Pause {
 	if in == nil {
 		return nil
@@ -149,7 +149,7 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 	}
 	order := semaphore.StopOrder{Reason: in.GetStopReason(), Revision: in.GetStopRevision(), Drain: r.drain(in.GetStopDrain())}
 	if order != (semaphore.StopOrder{}) {
-		stored := order // only permits with a stop order use memory for it
+		stored := order // allocated only for permits with a stop order
 		out.Order = &stored
 	}
 	if order.Drain > 0 && (out.Stop == semaphore.NotStopping || out.State != semaphore.Live) {

@@ -22,8 +22,8 @@ type reader struct {
 // maxInterned is the maximum number of interned strings.
 const maxInterned = 1 << 16
 
-// intern interns strings. A hundred thousand definitions share a few labels, and a million permits have no more
-// acquirers than there are hosts.
+// intern returns a shared copy of s. A hundred thousand definitions share a few labels, and a million permits have no
+// more acquirers than there are hosts.
 func (r *reader) intern(s string) string {
 	if same, ok := r.interned[s]; ok {
 		return same
@@ -54,7 +54,8 @@ func (r *reader) fail(format string, args ...any) {
 	}
 }
 
-// The instants that can be represented in Unix nanoseconds. time.Time.UnixNano is undefined for all others.
+// The earliest and latest times that can be represented in Unix nanoseconds. time.Time.UnixNano is undefined for all
+// others.
 var (
 	earliest = time.Unix(0, -1<<63)  //nolint:gochecknoglobals // constant
 	latest   = time.Unix(0, 1<<63-1) //nolint:gochecknoglobals // constant
@@ -71,7 +72,7 @@ func (w *writer) nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// time writes the zero time as 0. As a consequence, 1970-01-01T00:00:00Z is read back as the zero time.
+// time writes the zero time as 0. Therefore, 1970-01-01T00:00:00Z is read back as the zero time.
 func (w *writer) time(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -88,7 +89,7 @@ func timeFromProto(n int64) time.Time {
 
 func duration(n int64) time.Duration { return time.Duration(n) }
 
-// enum reads an enum, whose numbers are frozen. It checks the range, so that a value is never truncated to fit the Go
+// enum reads an enum, whose numbers are frozen. It checks the range so that a value is never truncated to fit the Go
 // type.
 func (r *reader) enum(n, low, high uint32, what string) uint8 {
 	if n < low || n > high {

@@ -18,9 +18,9 @@ const MaxEditEnds = 16
 const MaxSightings = 100_000
 
 // A Command is one change to the replicated state. Commands are applied in the order of the log, and each sees the
-// effects of those before it. A command that a server proposes without a caller's request carries the term in which it
-// was made. It is ignored unless the log entry has the same term, because a proposal can be appended in a later term
-// than the one in which it was made.
+// effects of those before it. A command that a server proposes on its own carries the term in which it was made. It is
+// ignored unless the log entry has the same term, because a proposal can be appended in a later term than the one in
+// which it was made.
 type Command interface{ apply(d *draft) Result }
 
 // Grant requests a permit; its result is a GrantResult. The decision is made again when the command is applied.
@@ -61,11 +61,11 @@ type Extend struct {
 }
 
 // Release ends a live permit at its holder's request; its result is a ReleaseResult. If Cooling is positive, the slot
-// remains taken for that time.
+// remains occupied for that long.
 type Release struct {
 	Token   uint64
 	Job     semaphore.JobEnd // decides what happens to the firing, if any; JobCutShort requires level 2, JobFailed level 4
-	Failure string           // with JobFailed: the holder's error text of at most semaphore.MaxName bytes
+	Failure string           // with JobFailed: the holder's error message of at most semaphore.MaxName bytes
 	Cooling time.Duration
 	At      time.Time
 	// Result is the result of the permit's task, if any, of at most max_result bytes. It requires feature level 4.
@@ -83,7 +83,7 @@ type Expire struct {
 // Abandon ends a permit whose grant never reached its caller; its result is a PermitResult. Its firing did not run.
 type Abandon struct {
 	Token, Term uint64
-	Cooling     time.Duration // as in Release, while superseded tokens may still be relied on; requires feature level 3
+	Cooling     time.Duration // as in Release, while a holder may rely on a superseded token; requires feature level 3
 }
 
 // EndCooling frees the slot of a cooling permit; its result is a PermitResult.
@@ -110,7 +110,7 @@ type Revoke struct {
 }
 
 // TakeOver orders the holder of a live permit to stop because another caller considers the holder dead; its result is a
-// PermitResult. It applies only if the definition allows takeovers, and does not free the slot. If the permit has
+// PermitResult. It does not free the slot and applies only if the definition allows takeovers. If the permit has
 // already been revoked without a drain, it does nothing. It requires feature level 4.
 type TakeOver struct {
 	Token  uint64
@@ -138,11 +138,11 @@ type EditBatch struct {
 	RequestID      string
 	At             time.Time
 	// Drain is how long holders that this change excludes may continue, until EndDrain. It covers permits that are live
-	// when the change is applied. It is at most MaxDrain, and requires feature level 2.
+	// when the change is applied. It is at most MaxDrain and requires feature level 2.
 	Drain time.Duration
-	// Until is when the leader proposes a Revert that restores the old values of the replaced fields; zero means never.
-	// It is valid only in a batch of Replace changes. A name can have at most MaxEditEnds temporary edits at a time. It
-	// requires feature level 2.
+	// Until is the time at which the leader proposes a Revert that restores the old values of the replaced fields; zero
+	// means never. It is valid only in a batch of Replace changes. A name can have at most MaxEditEnds temporary edits
+	// at a time. It requires feature level 2.
 	Until time.Time
 	// RequestHash is a hash of the caller's request, if it has a request id. A retry must have the same hash. 0 means
 	// unknown. RequestRevision is a cluster revision at which the edit had not been made yet, or 0 if unknown. Both
@@ -150,7 +150,7 @@ type EditBatch struct {
 	RequestHash, RequestRevision uint64
 }
 
-// ChangeKind is what a Change does. The numbers are frozen because they are stored in the log.
+// ChangeKind is the kind of a Change. The numbers are frozen because they are stored in the log.
 type ChangeKind uint8
 
 const (
@@ -448,7 +448,7 @@ type Sight struct {
 	Sightings []Sighting
 }
 
-// Missed is the reason that a semaphore's expected work counts as missed. The numbers are frozen because the journal
+// Missed is the reason why a semaphore's expected work counts as missed. The numbers are frozen because the journal
 // stores them.
 type Missed uint8
 

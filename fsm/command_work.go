@@ -28,7 +28,7 @@ type SubmitTasks struct {
 	At     time.Time
 }
 
-// CancelJob stops handing out tasks of a job, and orders the workers of held tasks to stop; its result is a JobResult.
+// CancelJob stops handing out tasks of a job and orders the workers of held tasks to stop; its result is a JobResult.
 // Term is 0 if a caller requested the cancel. It requires feature level 4.
 type CancelJob struct {
 	Job, Term      uint64
@@ -37,8 +37,8 @@ type CancelJob struct {
 	At             time.Time
 }
 
-// ChangeTasks hands out failed tasks again, with all attempts available, or drops them if Drop is set; its result is a
-// JobResult. It requires feature level 4.
+// ChangeTasks makes failed tasks available again, with their attempts reset, or drops them if Drop is set; its result
+// is a JobResult. It requires feature level 4.
 type ChangeTasks struct {
 	Job     uint64
 	Indexes []uint32 // empty means all failed tasks

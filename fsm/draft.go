@@ -192,7 +192,7 @@ func (d *draft) claimOf(token uint64) *semaphore.Claim {
 }
 
 // updateClaim updates a claim. An open claim without attempts is removed, as if it had never existed. Servers below
-// feature level 4 did not keep open claims, and treated a job that its holder cut short as lost.
+// feature level 4 did not keep open claims and treated a job that its holder cut short as lost.
 func (d *draft) updateClaim(c *semaphore.Claim, after semaphore.Claim) {
 	switch after.State {
 	case semaphore.ClaimOpen:

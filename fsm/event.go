@@ -65,7 +65,7 @@ const (
 	TaskSettled
 	// JobCancelled reports that a job was cancelled.
 	JobCancelled
-	// TasksChanged reports that failed tasks of a job were handed out again or dropped.
+	// TasksChanged reports that failed tasks of a job were made available again or dropped.
 	TasksChanged
 	// JobDeleted reports that a job was removed. Job has its last state.
 	JobDeleted
@@ -150,7 +150,7 @@ type StoredDefinition struct {
 	UpdatedAt       time.Time
 	Reason          string
 	Pause           *semaphore.Pause
-	// MisfiresFrom is when the misfire policy of the definition was set, or zero if the policy is skip. See
+	// MisfiresFrom is the time at which the definition's misfire policy was set, or zero if the policy is skip. See
 	// semaphore.Misfires.
 	MisfiresFrom time.Time
 }

@@ -37,14 +37,14 @@ type JournalEntry struct {
 
 	// More holds data that only a few entries have, or nil. See Details.
 	More *Details
-	// Change holds data about the whole change, and is shared by the entries of one change. It is nil for entries that
+	// Change holds data about the whole change and is shared by the entries of one change. It is nil for entries that
 	// were written below feature level 3.
 	Change *WholeChange
 }
 
 // Details holds the data that only a few journal entries have. It is written at feature level 2 and above.
 type Details struct {
-	// Until is when the old values of the edited fields are restored; zero means never.
+	// Until is the time at which the old values of the edited fields are restored; zero means never.
 	Until time.Time
 	// PauseBefore is the pause that a PausedEvent replaced. CordonBefore is the cordon that a CordonedEvent replaced.
 	PauseBefore  *semaphore.Pause
@@ -108,7 +108,7 @@ type WholeChange struct {
 //nolint:gochecknoglobals // never written
 var singleEntry = &WholeChange{}
 
-// note adds an entry with the current revision to the journal, and drops the oldest entries beyond the limits.
+// note adds an entry with the current revision to the journal and drops the oldest entries beyond the limits.
 func (d *draft) note(e JournalEntry) {
 	if d.settings.JournalPerSemaphore == 0 || d.settings.JournalTotal == 0 {
 		return
@@ -270,8 +270,8 @@ func (d *draft) dropJournal(e *JournalEntry) {
 	d.sweep(e.Semaphore, g)
 }
 
-// markChangesForgotten marks changes that may have lost entries, from before each change's entries were counted. It
-// assumes losses wherever the journal has reached a limit.
+// markChangesForgotten marks the changes that may have lost entries before the entries of each change were counted. It
+// assumes that entries were lost wherever the journal has reached a limit.
 func (d *draft) markChangesForgotten() {
 	d.gates.Scan(func(_ string, g *gate) bool {
 		if edits, runs := g.edits.len(), g.runLog().entries.len(); edits+runs >= int(d.settings.JournalPerSemaphore) {
@@ -291,7 +291,7 @@ func (d *draft) markChangesForgotten() {
 	}
 }
 
-// rememberDeletion records the deletion of a name at the current revision, and forgets the oldest deletions beyond the
+// rememberDeletion records the deletion of a name at the current revision and forgets the oldest deletions beyond the
 // limit.
 func (d *draft) rememberDeletion(name string) {
 	d.addDeletion(deletion{revision: d.revision, name: name})

@@ -52,7 +52,7 @@ func needsLevel4(cmd Command) bool {
 	return false
 }
 
-// boundsRuns reports whether the definition has a field that servers below feature level 4 do not know.
+// boundsRuns reports whether the definition has a field that servers below feature level 4 do not support.
 func (c Change) boundsRuns() bool { return c.Definition != nil && boundsRuns(c.Definition) }
 
 func (e UndoEdit) boundsRuns() bool {
@@ -65,7 +65,7 @@ func boundsRuns(d *semaphore.Definition) bool {
 	return d.MaxAttempts != 0 || d.Misfire != semaphore.MisfireSkip || d.MisfireWindow != 0
 }
 
-// countsAttempts reports whether a claim has data that servers below feature level 4 do not know.
+// countsAttempts reports whether a claim has data that servers below feature level 4 do not support.
 func countsAttempts(c *semaphore.Claim) bool {
 	return c.Attempts != 0 || c.Failure != "" || c.State > semaphore.ClaimSpent
 }
@@ -101,7 +101,7 @@ func needsLevel3(cmd Command) bool {
 	return false
 }
 
-// limitsAhead reports whether the definition has a field that servers below feature level 3 do not know.
+// limitsAhead reports whether the definition has a field that servers below feature level 3 do not support.
 func (c Change) limitsAhead() bool { return c.Definition != nil && c.Definition.FiringMaxAhead != 0 }
 
 func (e UndoEdit) limitsAhead() bool {

@@ -46,7 +46,7 @@ func New(clusterID string) *Machine {
 func (m *Machine) State() *State { return m.state.Load() }
 
 // Apply applies one log entry and returns one Result for each command, in order. It publishes the new state after the
-// last command of the entry, and then calls the subscribers.
+// last command of the entry and then calls the subscribers.
 //
 // An error (ErrUnknownCommand, ErrMalformed, ErrOutOfOrder) means that nothing was applied and that the server must
 // stop, because it can no longer follow the log.
@@ -95,9 +95,9 @@ func (m *Machine) Sync(fn func(*State)) {
 	fn(m.State())
 }
 
-// Restore replaces the state with that of a snapshot. It builds and checks the new state first, and leaves the old
-// state in place if it returns an error (ErrSnapshot). A snapshot of another cluster is refused, unless this machine
-// has no cluster id yet. Subscribers get an Applied with Restored set and no events.
+// Restore replaces the state with that of a snapshot. It builds and checks the new state first and leaves the old state
+// in place if it returns an error (ErrSnapshot). A snapshot of another cluster is refused, unless this machine has no
+// cluster id yet. Subscribers get an Applied with Restored set and no events.
 func (m *Machine) Restore(r io.Reader) error {
 	d, err := readSnapshot(r)
 	if err != nil {

@@ -84,8 +84,8 @@ func (s *State) Holders(sem string) iter.Seq[*semaphore.Permit] {
 	}
 }
 
-// HoldersFrom returns the permits of all semaphores, sorted by (semaphore, token), starting at the given key. It is for
-// paging.
+// HoldersFrom returns the permits of all semaphores, sorted by (semaphore, token), starting at the given key. It is
+// used for paging.
 func (s *State) HoldersFrom(sem string, token uint64) iter.Seq[*semaphore.Permit] {
 	return func(yield func(*semaphore.Permit) bool) {
 		s.holders.Ascend(&semaphore.Permit{Semaphore: sem, Token: token}, yield)
@@ -115,8 +115,8 @@ func (s *State) Claim(sem string, f semaphore.Firing) *semaphore.Claim {
 	return c
 }
 
-// Claims returns the remembered firings of a semaphore: first those without a due time, sorted by name, then the
-// others, sorted by due time and name.
+// Claims returns the remembered firings of a semaphore: first those without a due time, sorted by name, then the rest,
+// sorted by due time and name.
 func (s *State) Claims(sem string) iter.Seq[*semaphore.Claim] {
 	return func(yield func(*semaphore.Claim) bool) {
 		s.claims.Ascend(&semaphore.Claim{Semaphore: sem}, func(c *semaphore.Claim) bool {
@@ -429,7 +429,7 @@ func (s *State) Facts(req *semaphore.Request, requestID string) semaphore.Facts 
 	return f
 }
 
-// gate returns the data kept under a name. It must not be modified; see draft.write.
+// gate returns the data stored under a name. It must not be modified; see draft.write.
 func (s *State) gate(name string) *gate {
 	if g, ok := s.gates.Get(name); ok {
 		return g

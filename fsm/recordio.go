@@ -16,7 +16,7 @@ import (
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 )
 
-// maxRecord is far larger than any record that is ever written. A longer record must be damaged, and is rejected before
+// maxRecord is far larger than any record that is ever written. A longer record must be damaged and is rejected before
 // memory is allocated for it.
 const maxRecord = 64 << 20
 
@@ -92,7 +92,7 @@ func (r *recordReader) next() (*logv1.Record, error) {
 }
 
 // readAhead yields the records up to and including the trailer, or up to an error, which it yields last. A separate
-// goroutine reads and decodes them ahead of the caller. It exits before the iteration ends, and does not use r after
+// goroutine reads and decodes them ahead of the caller. It exits before the iteration ends and does not use r after
 // yielding the trailer. A panic in the goroutine is re-raised in the caller.
 func (r *recordReader) readAhead() iter.Seq2[*logv1.Record, error] {
 	return func(yield func(*logv1.Record, error) bool) {

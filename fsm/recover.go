@@ -10,7 +10,7 @@ import (
 )
 
 // A Recovery specifies how to build the state of a new cluster from a state found in a data directory or backup of an
-// old cluster. It is used by offline tools, and is not a command.
+// old cluster. It is used by offline tools and is not a command.
 type Recovery struct {
 	// ClusterID is the id of the new cluster, "seed.incarnation". It must differ from the old one's.
 	ClusterID string
@@ -32,7 +32,7 @@ type Recovery struct {
 	// one was found, or MaxDuration is 0, the one found is used.
 	MaxDuration time.Duration
 	// UnsafeGrantAfter, if not nil, replaces the wait before anything is granted: the operator asserts that every old
-	// holder will stop before it ends. It is recorded in the journal, and cannot be combined with KeepPermits.
+	// holder will stop before it ends. It is recorded in the journal and cannot be combined with KeepPermits.
 	UnsafeGrantAfter *time.Duration
 }
 
@@ -97,7 +97,7 @@ func (d *draft) recover(r Recovery) {
 	old := d.clusterID
 	d.clusterID = r.ClusterID
 	d.largestDuration = max(d.largestDuration, r.MaxDuration)
-	d.featureLevel = max(d.featureLevel, 2) // a quarantine requires level 2, and the only server supports it
+	d.featureLevel = max(d.featureLevel, 2) // a quarantine requires level 2, which the cluster's only server supports
 	floor := uint64(r.At.Unix()) << 20
 	d.lastToken = max(d.lastToken, floor) + 1
 	d.revision = max(d.revision, floor)

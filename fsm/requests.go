@@ -128,7 +128,7 @@ func (o TooOld) String() string {
 }
 
 // A requestMemory holds the requests remembered under one name: those of a semaphore or, under the empty name, edits.
-// It exists while it holds a request or a mark that nothing else covers.
+// It exists while it holds a request or a mark that has not been merged into State.namesForgotten.
 type requestMemory struct {
 	requests fifo[*Remembered] // by revision
 	bytes    uint64            // the sum of their sizes
@@ -162,8 +162,8 @@ func fewerRequests(a, b memorySize) bool {
 	return a.name < b.name
 }
 
-// size estimates the memory that a remembered request takes. The estimate is the same on every server. A request of
-// typical size takes requestBytes, including its entries in the trees.
+// size estimates the memory that a remembered request uses. The estimate is the same on every server. A request of
+// typical size uses requestBytes, including its entries in the trees.
 func (r *Remembered) size() uint64 {
 	n := requestBytes + len(r.Semaphore) + len(r.Identity.Group) + len(r.Identity.Acquirer) + len(r.Identity.HolderID) + len(r.Identity.Principal) + len(r.RequestID)
 	if a := r.Response; a != nil {
@@ -186,8 +186,8 @@ func (r *Remembered) size() uint64 {
 	return uint64(n)
 }
 
-// Sizes that an estimate adds to the lengths of the strings. They are frozen at feature level 3 and above, because they
-// determine which requests are forgotten.
+// Sizes that the estimates add to the lengths of the strings. They are frozen at feature level 3 and above, because
+// they determine which requests are forgotten.
 const (
 	requestBytes    = 256
 	responseBytes   = 128
@@ -210,7 +210,7 @@ func sizeOfDefinition(d *semaphore.Definition) int {
 	return n
 }
 
-// remember stores how a request ended at the current revision, and forgets requests that exceed the limits. At most one
+// remember stores how a request ended at the current revision and forgets requests that exceed the limits. At most one
 // request is remembered per revision.
 func (d *draft) remember(r Remembered) {
 	r.Revision = d.revision
@@ -289,7 +289,7 @@ func (d *draft) repeated(e editRequest, response func(*Remembered) Result) Resul
 	return nil
 }
 
-// DescribeReuse describes the edit to which the request id belongs, in human-readable form, and adds that an edit of
+// DescribeReuse describes, in human-readable form, the edit to which the request id belongs and says that an edit of
 // the given kind needs a new id.
 func (r *Remembered) DescribeReuse(kind EditKind) string {
 	what := r.Edit.String()
@@ -399,9 +399,9 @@ func (d *draft) forgetOldest(name string) {
 	d.settleMemory(name)
 }
 
-// settleMemory drops the memory of a name without requests, unless it has a mark and other data is kept under the name.
-// It merges the mark of a dropped memory into the common mark of all such names, so that marks do not accumulate for
-// every name that ever existed.
+// settleMemory drops the requestMemory of a name without remembered requests, unless it has a mark and the name is
+// empty or has other data. It merges the mark of a dropped requestMemory into namesForgotten, so that marks do not
+// accumulate for every name that ever existed.
 func (d *draft) settleMemory(name string) {
 	m, ok := d.requestMemories.Get(name)
 	if !ok || m.requests.len() > 0 || m.forgotten > 0 && (name == "" || d.gate(name) != noGate) {

@@ -12,7 +12,7 @@ import (
 )
 
 // ErrSnapshot means that a snapshot cannot be restored. It is damaged, has a format or feature level that this version
-// does not know, or belongs to another cluster. The error says which.
+// does not support, or belongs to another cluster. The error says which.
 var ErrSnapshot = errors.New("fsm: cannot restore snapshot")
 
 // These errors mean that a snapshot is not damaged. An ErrSnapshot wraps ErrNewer if a newer version wrote the
@@ -22,8 +22,8 @@ var (
 	ErrForeign = errors.New("it belongs to another cluster")
 )
 
-// readSnapshot builds the state from a snapshot. The checksum detects damage to the file. But a wrong state is worse
-// than none, and a faulty server may have written the snapshot, so readSnapshot also checks its contents as far as
+// readSnapshot builds the state from a snapshot. The checksum detects damage to the file. Because a faulty server may
+// have written the snapshot, and a wrong state is worse than none, readSnapshot also checks the contents as far as
 // possible.
 func readSnapshot(from io.Reader) (*draft, error) {
 	in := &restorer{d: newDraft(""), r: reader{interned: make(map[string]string)}, records: newRecordReader(from)}
@@ -140,7 +140,7 @@ func (in *restorer) trailer(t *logv1.Trailer) error {
 	return in.records.end()
 }
 
-// record checks a record against those before it, and adds it.
+// record checks a record against those before it and adds it.
 func (in *restorer) record(record *logv1.Record) {
 	kind := recordKind(record)
 	in.require(kind != 0, "unknown kind of record")

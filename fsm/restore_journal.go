@@ -81,7 +81,7 @@ func (in *restorer) checkCordonAndPause(e *JournalEntry) {
 	in.undoable(e)
 }
 
-// undoable checks a journal entry's data for a later undo, and about the undo that wrote it.
+// undoable checks the data that undoing a journal entry requires and, if an undo wrote the entry, the data about it.
 func (in *restorer) undoable(e *JournalEntry) {
 	details := e.Details()
 	if e.More != nil {

@@ -49,7 +49,7 @@ func (in *restorer) response(m *Remembered, a *EditResponse) {
 	}
 }
 
-// forgotten restores the forgotten mark of a name, and reports whether the name has one. A name without any other data
+// forgotten restores the forgotten mark of a name and reports whether the name has one. A name without any other data
 // has no mark. hasTimers is true if the name has drains or temporary edits.
 func (in *restorer) forgotten(name string, revision uint64, hasTimers bool) bool {
 	if revision == 0 {

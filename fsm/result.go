@@ -32,7 +32,7 @@ const (
 	// GrantRequestReused means that this request id belongs to an ended request with different parameters; see Ended.
 	// Nothing happened.
 	GrantRequestReused
-	// GrantRequestTooOld means that this request may have been granted and forgotten since; see TooOld. Nothing
+	// GrantRequestTooOld means that this request may have been granted and then forgotten; see TooOld. Nothing
 	// happened.
 	GrantRequestTooOld
 	// GrantReacquired means that the identity keeps its permit under a new token; see Permit and Superseded.
@@ -119,7 +119,7 @@ type JobResult struct {
 	Job *work.Job
 	// Tasks is the number of changed tasks.
 	Tasks uint32
-	// Limit is the limit that prevents tasks from being handed out again, or nil.
+	// Limit is the limit that prevents the tasks from being made available again, or nil.
 	Limit *work.LimitError
 }
 
@@ -211,7 +211,7 @@ type InvalidResult struct {
 	Why string
 	// UsedBy is the edit to which the request id belongs, if the command differs from that edit.
 	UsedBy *Remembered
-	// TooOld is set if the edit may have been made and forgotten since.
+	// TooOld is set if the edit may have been made and then forgotten.
 	TooOld *TooOld
 }
 

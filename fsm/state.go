@@ -12,7 +12,8 @@ import (
 )
 
 // A State is the replicated state after one log entry. It is immutable and safe for concurrent use. Callers must not
-// modify the values that its methods return. A State keeps its memory alive, so do not keep it longer than needed.
+// modify the values that its methods return. A reference to a State keeps its data in memory, so do not hold one longer
+// than needed.
 type State struct {
 	clusterID       string
 	index, term     uint64 // of the last applied entry
@@ -31,7 +32,7 @@ type State struct {
 	accessRevision uint64            // of the last change to bindings or tokens; 0 if there has been none
 
 	gates           *btree.Map[string, *gate]
-	timers          *btree.Map[string, *pendingTimers] // only a few names have one; each of them has a gate
+	timers          *btree.Map[string, *pendingTimers] // only a few names have one; each of those names has a gate
 	definitionCount int
 
 	permits    *btree.Map[uint64, *semaphore.Permit]
@@ -45,7 +46,7 @@ type State struct {
 	requestTokens   *btree.Map[uint64, *Remembered]
 	requestMemories *btree.Map[string, *requestMemory] // the same requests by semaphore
 	requestBytes    uint64                             // total size of all requests except edits
-	// namesForgotten is the common forgotten mark of all names that have no memory of their own.
+	// namesForgotten is the forgotten mark of every name that has no requestMemory.
 	namesForgotten uint64
 
 	deletions *btree.Map[string, uint64] // name to revision
@@ -58,11 +59,12 @@ type State struct {
 
 	sightings  *btree.BTreeG[Sighting] // by (group, acquirer)
 	quarantine time.Duration           // 0 if none
-	// historyBegins is when a recovery last lost permits, or zero. The ends of those permits are not in the journal.
+	// historyBegins is the time of the last recovery that lost permits, or zero. The ends of those permits are not in
+	// the journal.
 	historyBegins time.Time
 }
 
-// A gate holds the data kept under one name: the definition, and the data that outlives its edits and its deletion. A
+// A gate holds the data stored under one name: the definition, and the data that outlives its edits and its deletion. A
 // gate exists while it holds anything, or while its name has timers. The definition, the permit revision and the
 // low-water mark are stored; the rest is derived. There are as many gates as definitions, so narrow fields keep a gate
 // at 96 bytes, and data that only a few names have is stored elsewhere.

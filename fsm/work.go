@@ -25,7 +25,7 @@ type jobTrees struct {
 
 // Work is a summary of the jobs of one semaphore.
 type Work struct {
-	// Waiting is the number of tasks that workers can get, and Held the number of tasks that they hold.
+	// Waiting is the number of tasks available to workers, and Held is the number of tasks that they hold.
 	Waiting, Held uint64
 	// Bytes is the number of bytes stored and reserved.
 	Bytes uint64
@@ -185,7 +185,7 @@ func (d *draft) setJob(old, now *work.Job) {
 	}
 }
 
-// addWork adds a job to the summaries if sign is 1, and subtracts it if sign is -1.
+// addWork adds a job to the summaries if sign is 1 and subtracts it if sign is -1.
 func (d *draft) addWork(j *work.Job, sign uint64) {
 	totals := d.Work(j.Semaphore)
 	if j.HandsOut() {
@@ -202,7 +202,7 @@ func (d *draft) addWork(j *work.Job, sign uint64) {
 	}
 }
 
-// setTask replaces old with now, and updates the counts in j, the copy of their job that the caller is about to store.
+// setTask replaces old with now and updates the counts in j, the copy of their job that the caller is about to store.
 // If a task is handed out for the first time, the caller must already have raised j.Fresh above its index.
 func (d *draft) setTask(j *work.Job, old, now *work.Task) {
 	if old != nil {

@@ -25,7 +25,7 @@ func (s *Server) secureListener(l net.Listener) (net.Listener, error) {
 }
 
 // adminServer returns the HTTP server for the admin port. Beyond loopback, it serves only callers that may see its
-// pages. The timeouts keep any client from holding a connection open indefinitely; a profile extends the deadline of
+// pages. The timeouts prevent clients from holding a connection open indefinitely; a profile extends the deadline of
 // its response.
 func (s *Server) adminServer(m *metrics.Metrics) *http.Server {
 	pages := metrics.Handler(m, s.Err, s.member().Ready)

@@ -35,8 +35,8 @@ func (cfg *BindAdminConfig) request() *gatekeeperv1.BindAdministratorRequest {
 
 // BindAdmin leaves a request in a member's data directory to make a subject an administrator of the cluster. Use it to
 // regain access when no one has an administrator's credential. It needs no credential, because the owner of the
-// directory already has access to everything that the member has. The member carries out the request at its next start,
-// if that is within 24 hours. The change goes through the log like any other, and the journal names the member.
+// directory already has access to everything that the member has. The member carries out the request the next time it
+// starts, if that is within 24 hours. The change goes through the log like any other, and the journal names the member.
 // BindAdmin returns the id of that member.
 //
 // It returns a *ConfigError, ErrDataDirLocked if the directory's server is running, ErrForeignDataDir if the directory
@@ -75,7 +75,7 @@ const (
 	bindAdminMaxWait = 5 * time.Second
 	bindAdminAttempt = 10 * time.Second
 	// maxAdminRequestAge limits the age of a request. An older request was probably forgotten, and its author may have
-	// left since.
+	// since left.
 	maxAdminRequestAge = 24 * time.Hour
 )
 
@@ -123,7 +123,7 @@ func (s *Server) bindAdmin(dir *consensus.DataDir) {
 	})
 }
 
-// carryOut retries until the cluster has bound the administrator or has refused permanently, or until ctx ends.
+// carryOut retries until the cluster binds the administrator or refuses permanently, or until ctx ends.
 func (s *Server) carryOut(ctx context.Context, log *slog.Logger, m *gatekeeperv1.BindAdministratorRequest) error {
 	for wait := bindAdminMinWait; ; wait = min(2*wait, bindAdminMaxWait) {
 		attempt, cancel := context.WithTimeout(ctx, bindAdminAttempt)

@@ -9,11 +9,11 @@ import (
 )
 
 // transferTimeout bounds the leadership transfer at Close. Without the transfer, the other members still elect a
-// leader, only later.
+// leader, but it takes longer.
 const transferTimeout = 3 * time.Second
 
-// releaseTimeout is how much longer Close may take after draining has run out of time. A log that is closed properly
-// opens faster.
+// releaseTimeout is how much longer Close may take after draining has timed out. It allows the log to be closed
+// properly, so that it opens faster.
 const releaseTimeout = 5 * time.Second
 
 // Close stops the server. It reports NOT_SERVING to health checks and ends streams so that clients move to other
@@ -50,7 +50,7 @@ func (s *Server) drain(ctx context.Context) error {
 	}
 }
 
-// transfer transfers leadership to another voter, if there is one. It does nothing after a fault, when this server's
+// transfer transfers leadership to another voter, if there is one. It does nothing after a fault, because this server's
 // state can no longer be trusted.
 func (s *Server) transfer(ctx context.Context) {
 	if s.Err() != nil || s.node.Leader().ID != s.cfg.ID {

@@ -53,10 +53,10 @@ type Config struct {
 	// otherwise DefaultPeerAddress.
 	PeerAddress string
 	// AdminAddress is the address of the port for metrics, health and profiles. On loopback it serves plain HTTP.
-	// Elsewhere it uses the API's TLS, and serves clients with a certificate issued by a CA in TLS.CAFile. Empty
-	// disables it.
+	// Elsewhere it uses the API's TLS and authentication, and requires a role for metrics and profiles. Empty disables
+	// it.
 	AdminAddress string
-	// HTTPAddress is the address of the dashboard and the JSON API. On loopback it serves plain HTTP, elsewhere it uses
+	// HTTPAddress is the address of the dashboard and the JSON API. On loopback it serves plain HTTP; elsewhere it uses
 	// the API's TLS. Empty disables it. gatekeeperd defaults to DefaultHTTPAddress.
 	HTTPAddress string
 	// AdvertiseAPI and AdvertisePeer are the addresses at which others reach this server. Names are resolved again on
@@ -103,7 +103,7 @@ type Config struct {
 	// Callers are authenticated if TLS has a CAFile, or with BearerTokens or OIDC, unless Insecure is set. The servers
 	// of a cluster must agree on this.
 	Admin string
-	// AuditLog is the file that records refusals and changes. Rotated files are in the same directory. AuditOff
+	// AuditLog is the file that records refusals and changes. Rotated files are kept in the same directory. AuditOff
 	// disables it. Default: audit/audit.log in DataDir if callers are authenticated, otherwise off.
 	AuditLog string
 	// Insecure lets the server start even if other machines can reach a port that does not authenticate callers: the
@@ -113,19 +113,19 @@ type Config struct {
 
 	// MaxCalls limits how many client calls this server handles concurrently, from 1 to 100 000. It refuses further
 	// calls immediately with RESOURCE_EXHAUSTED and a retry delay. It never refuses calls that refresh or end live
-	// permits, and does not count calls that wait in a queue. Other limits are derived from MaxCalls; see
+	// permits and does not count calls that wait in a queue. Other limits are derived from MaxCalls; see
 	// docs/reliability.md. Default DefaultMaxCalls.
 	MaxCalls int
 
 	// Definitions are created when this server becomes the leader. Existing definitions are not changed, and deleted
 	// ones are not created again.
 	Definitions []*gatekeeperv1.Definition
-	// DumpInterval is how often the server writes its state to the log. 0 disables dumps.
+	// DumpInterval is how often the server writes its state to Logger. 0 disables dumps.
 	DumpInterval time.Duration
 	// Logger receives the server's log messages. Default slog.Default.
 	Logger *slog.Logger
-	// Registerer, if set, receives the server's metrics too, in addition to the server's own registry, which the admin
-	// port exposes.
+	// Registerer, if set, also receives the server's metrics. They are always in the server's own registry, which the
+	// admin port exposes.
 	Registerer prometheus.Registerer
 
 	// wallClock and clockCheckInterval are set by tests. nil and 0 mean time.Now and the constant clockCheckInterval.

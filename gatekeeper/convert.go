@@ -29,7 +29,7 @@ func ConvertDataDir(dir string) (kept []string, err error) {
 // newMachine returns the state machine of a cluster, for reading a data directory.
 func newMachine(clusterID string) consensus.Machine { return fsm.New(clusterID) }
 
-// notDataDirError is an ErrForeignDataDir for a directory that is not a data directory. Its text omits the text of
+// notDataDirError is an ErrForeignDataDir for a directory that is not a data directory. Its message omits that of
 // ErrForeignDataDir, which would say that the directory belongs to another member.
 type notDataDirError struct{ cause error }
 

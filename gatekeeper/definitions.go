@@ -74,7 +74,7 @@ func (l *leaderTasks) missing() []*semaphore.Definition {
 	})
 }
 
-// edit makes one edit, and reports whether the caller should continue with the next.
+// edit makes one edit and reports whether the caller should continue with the next.
 func (l *leaderTasks) edit(ctx context.Context, edit fsm.EditBatch) bool {
 	for {
 		result, err := l.keeper.Edit(ctx, edit, keeper.Ending{})

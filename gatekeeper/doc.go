@@ -1,4 +1,4 @@
-// Package gatekeeper is the server of Gatekeeper, embeddable in any Go program:
+// Package gatekeeper implements the Gatekeeper server, which can be embedded in any Go program:
 //
 //	server, err := gatekeeper.Open(ctx, gatekeeper.Config{DataDir: "/var/lib/gatekeeper"})
 //	if err != nil {
@@ -15,7 +15,7 @@
 //
 //	consensus  Raft: the replicated log, membership, leadership, and proof that this server still leads
 //	batcher    packs many commands into one log entry
-//	keeper     the leader's part of every call: read, decide, confirm or propose; with the lessor, which keeps
+//	keeper     the leader's part of every call: read, decide, confirm or propose; with the lessor, which tracks
 //	           deadlines, and the queue of waiters
 //	watch      streams applied changes to subscribers
 //	api        gRPC: validate, convert, call, forward to the leader
@@ -34,7 +34,7 @@
 //
 // A cluster that has permanently lost its majority is not repaired in place. Recover reads what is left of its data
 // directories and creates the directory of a new single-server cluster, under a later incarnation of its id. The new
-// cluster cannot know which permits the lost servers granted. Unless the directories of a majority were read, it waits
+// cluster cannot tell which permits the lost servers granted. Unless the directories of a majority were read, it waits
 // until those permits have definitely expired before it grants anything. Servers of the old cluster that encounter the
 // new one stop with ErrSuperseded.
 //
@@ -44,16 +44,17 @@
 //
 // # Stopping
 //
-// Close first drains clients (health status, ended streams), then transfers leadership so that the other members need
-// not detect a failure, then waits for calls in progress, then closes everything. It does not touch permits: their
+// Close first drains clients (health status, ended streams), then transfers leadership so that the other members do not
+// have to detect a failure, then waits for calls in progress, then closes everything. It does not touch permits: their
 // holders refresh them with the next leader. A server that cannot continue, for example because its disk has failed,
 // does not try to recover. It stops serving and closes Done, Err returns the fault, and the supervisor must restart it.
 //
 // # Compatibility
 //
 // Within major version 1, code that compiles with this package continues to compile and work. New versions may add
-// functions, methods, constants and fields, so use field names in struct literals. Error texts, log messages and metric
-// names may change in a minor version; the changelog lists such changes. Every later version can open a data directory
-// written by an earlier one, and servers of adjacent minor versions can run in one cluster. A version older than the
-// feature level in force refuses to start. Memory and ExpireNow are for tests and may change in a minor version.
+// functions, methods, constants and fields, so use field names in struct literals. Error messages, log messages and
+// metric names may change in a minor version; the changelog lists such changes. Every later version can open a data
+// directory written by an earlier one, and servers of adjacent minor versions can run in one cluster. A version older
+// than the feature level in force refuses to start. Memory and ExpireNow are for tests and may change in a minor
+// version.
 package gatekeeper

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/queue"
 )
 
-// dumpPeriodically writes the state to the log every DumpInterval until the server closes.
+// dumpPeriodically writes the state to the server's log output every DumpInterval until the server closes.
 func (s *Server) dumpPeriodically() {
 	ticker := time.NewTicker(s.cfg.DumpInterval)
 	defer ticker.Stop()

@@ -45,10 +45,10 @@ type DefinitionError struct {
 	// Index is the index in Config.Definitions, from 0.
 	Index int
 	Name  string
-	// Field is the invalid field's name in the API, for example "group_pattern". It is empty if the fault is not in a
-	// single field.
+	// Field is the invalid field's name in the API, for example "group_pattern". It is empty if the error does not
+	// concern a single field.
 	Field string
-	// Err describes the fault in prose.
+	// Err describes what is wrong.
 	Err error
 }
 

@@ -19,8 +19,8 @@ type membership interface {
 }
 
 // askForVote asks each term's leader once for a vote, until this server has one or ctx ends. A leader promotes a joiner
-// to voter when its log has caught up, but does not hand this task over to the next leader. Without askForVote, a
-// failover would leave the joiner without a vote, and the cluster with one voter fewer than its operator expects.
+// to voter when its log has caught up, but does not pass this task on to the next leader. Without askForVote, a
+// failover would leave the joiner without a vote and the cluster with one voter fewer than its operator expects.
 func (j *joiner) askForVote(ctx context.Context, m membership, interval time.Duration) {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()

@@ -30,7 +30,8 @@ type leaderTasks struct {
 	propose func(fsm.Command, func(batcher.Outcome))
 	clocks  *clocks
 	audit   *audit.Log // nil if off
-	// id is this member's id. admin is the subject of the first administrator, empty if callers are not authenticated.
+	// id is this member's id. admin is the subject of the first administrator. It is empty if callers are not
+	// authenticated.
 	id, admin string
 	wg        sync.WaitGroup
 	// declared is set once the definitions have been declared or found invalid.
@@ -66,8 +67,8 @@ func (l *leaderTasks) Promote(term uint64, done <-chan struct{}) {
 // quarantineCheckInterval is how often a leader checks whether the quarantine after a recovery has ended.
 const quarantineCheckInterval = 100 * time.Millisecond
 
-// logQuarantine logs that nothing is granted during the quarantine after a recovery, and later that grants have
-// resumed.
+// logQuarantine logs that no permits are being granted during the quarantine after a recovery, and later that grants
+// have resumed.
 func (l *leaderTasks) logQuarantine(remaining time.Duration, done <-chan struct{}) {
 	l.log.Warn("this cluster was recovered without its majority: nothing is granted until every earlier permit has certainly ended; "+
 		"definitions can be edited in the meantime", slog.Duration("wait", remaining))
@@ -104,12 +105,12 @@ func (l *leaderTasks) raise(done <-chan struct{}) {
 	}
 }
 
-// raiseWait bounds how long a new leader delays its first call for the feature level, for example because the disks of
-// a majority stall.
+// raiseWait bounds how long a new leader delays its first call while the feature level is being raised, which can take
+// long if, for example, the disks of a majority of the members stall.
 const raiseWait = time.Second
 
 // raiseNow raises the feature level to the newest one that every member supports at this moment. It waits for the
-// outcome, but not longer than raiseWait.
+// outcome, but no longer than raiseWait.
 func (l *leaderTasks) raiseNow(done <-chan struct{}) {
 	level := l.level()
 	if level <= l.state().FeatureLevel() {
@@ -160,7 +161,7 @@ func (l *leaderTasks) bindFirstAdmin(done <-chan struct{}) {
 }
 
 // ready returns an error if this server leads and has not yet declared its configured definitions, because clients
-// would get "no such semaphore". A follower does not wait, since the leader may be configured with other definitions.
+// would get "no such semaphore". A follower does not wait, since the leader may have different definitions.
 func (l *leaderTasks) ready(leads bool) error {
 	// An established cluster remains usable while a member is too old to support bindings.
 	if l.admin != "" && l.state().AccessRevision() == 0 && (l.state().FeatureLevel() >= fsm.AccessLevel || l.state().Revision() == 0) {

@@ -6,8 +6,8 @@ import (
 	"net"
 )
 
-// listen opens every listener that the configuration does not supply. It runs before anything is written, so that an
-// address in use leaves no trace.
+// listen opens every listener that the configuration does not supply. It runs before anything is written, so that a
+// failure, such as an address already in use, leaves no files behind.
 func (c *Config) listen() (l Listeners, err error) {
 	l = c.Listeners
 	for _, open := range []struct {
@@ -45,7 +45,7 @@ func (l *Listeners) close() {
 	}
 }
 
-// addresses holds the addresses of the ports. nil means that the port is off.
+// addresses holds the addresses of the ports. A nil address means that the port is off.
 type addresses struct{ api, peer, http, admin net.Addr }
 
 func (l *Listeners) addresses() addresses {
@@ -58,7 +58,7 @@ func (l *Listeners) addresses() addresses {
 	return addresses{addr(l.API), addr(l.Peer), addr(l.HTTP), addr(l.Admin)}
 }
 
-// resolve returns the addresses on which listen would listen, if they can be resolved.
+// resolve returns the addresses that listen would use, if they can be resolved.
 func (c *Config) resolve() addresses {
 	at := c.Listeners.addresses()
 	for _, port := range []struct {

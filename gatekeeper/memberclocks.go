@@ -48,7 +48,7 @@ func (c *clocks) list() []consensus.MemberClock {
 	return slices.Clone(c.off)
 }
 
-// watch compares the clocks until ctx ends, when this server stops leading in that term.
+// watch compares the clocks until ctx ends, which happens when this server stops leading in that term.
 func (c *clocks) watch(ctx context.Context, term uint64) {
 	c.mu.Lock()
 	c.term = max(c.term, term)
@@ -102,9 +102,9 @@ func (c *clocks) tolerance() time.Duration {
 	return max(bound/2, minTolerance)
 }
 
-// outliers returns the clocks that differ from the median by more than tolerance, and by how much. It returns none
-// without a majority of readings. If there are two clocks and they differ, it returns both, since either could be
-// wrong.
+// outliers returns the clocks that differ from the median by more than tolerance, and by how much. It returns none if a
+// majority of the clocks could not be read. If there are two clocks and they differ, it returns both, since either
+// could be wrong.
 func outliers(all []consensus.MemberClock, members int, tolerance time.Duration) (off []consensus.MemberClock) {
 	n := len(all)
 	if 2*n <= members {

@@ -14,9 +14,9 @@ import (
 // Memory replaces a data directory in tests of programs that use Gatekeeper; package client/gktest uses it. A server
 // that is closed and reopened on the same Memory finds its data again, as it would on disk.
 //
-// It is not for production. When the process exits, the permits are lost while their holders continue, and tokens start
-// over, so that a fence would accept a stale holder. For that reason gatekeeperd has no such mode, an
-// in-memory server has no other members, and only an in-memory server has ExpireNow.
+// Do not use it in production. When the process exits, the permits are lost while their holders continue, and tokens
+// start over, so a fence would accept a stale holder. For that reason, gatekeeperd has no such mode, and an in-memory
+// server has no other members. Only an in-memory server supports ExpireNow.
 type Memory consensus.Memory
 
 // NewMemory returns an empty Memory. Only one server at a time can use it.
@@ -29,8 +29,8 @@ var (
 	ErrNoSuchPermit = errors.New("no such permit")
 )
 
-// ExpireNow ends a permit, or its cooling, as if its deadline had passed. Its holder is notified as after any expiry,
-// and may still rely on the permit until then, so a job may run twice. ExpireNow is for tests, and returns
+// ExpireNow ends a permit, or its cooling, as if its deadline had passed. Its holder is notified as it is after any
+// expiry, and may still rely on the permit until then, so a job may run twice. ExpireNow is for tests, and returns
 // ErrNotInMemory without Config.Memory. It returns ErrNoSuchPermit for an unknown token, and other errors if the server
 // is closed or is not yet the leader.
 func (s *Server) ExpireNow(ctx context.Context, token uint64) error {
@@ -44,7 +44,8 @@ func (s *Server) ExpireNow(ctx context.Context, token uint64) error {
 	return err
 }
 
-// profileMemory makes a server lead immediately: memory does not stall, and there are no other members to wait for.
+// profileMemory makes a server lead immediately: an in-memory log does not stall, and there are no other members to
+// wait for.
 const profileMemory Profile = "memory"
 
 const memoryTimeout = 50 * time.Millisecond

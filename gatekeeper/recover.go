@@ -24,23 +24,22 @@ type RecoverConfig struct {
 	DataDir string
 	// ID is the id of the new server. It must never have been used by a member of the old cluster.
 	ID string
-	// LogStore selects how DataDir stores its log. Default: the log store of the chosen directory.
+	// LogStore selects how DataDir stores its log. The default is the log store of the chosen directory.
 	LogStore LogStore
 	// Backup means that the directories are older copies. Permits in them are not carried over, even if the directories
-	// are those of a majority.
+	// belong to a majority of the voters.
 	Backup bool
 	// Again accepts directories whose server stopped because its cluster had already been recovered. The result is a
 	// second cluster that competes with the first recovered one, which must never run again.
 	Again bool
 	// MaxDuration overrides the largest max_duration found in the directories. Set it if the old cluster ever used a
 	// longer one that the directories may not contain, because it was set after they were copied or only on the lost
-	// majority. Nothing is granted for that long. If the permits are carried over, no wait is needed, and the value is
-	// only stored for a later recovery. 0 means the value in the directories.
+	// majority. No permits are granted for that long. If the permits are carried over, no wait is needed, and the value
+	// is only stored for a later recovery. 0 means the value in the directories.
 	MaxDuration time.Duration
-	// UnsafeGrantAfter, if not nil, shortens the wait: permits are granted this long after the new server's first
-	// start, even though holders of the old cluster's permits may rely on them for longer. Set it only if an operator
-	// has made sure that those holders stop in time. It is written to the journal, and ignored if the permits are
-	// carried over.
+	// UnsafeGrantAfter, if not nil, shortens the wait: permits are granted this long after the new server first starts,
+	// even though holders of the old cluster's permits may rely on them for longer. Set it only if an operator has made
+	// sure that those holders stop in time. It is recorded in the journal, and ignored if the permits are carried over.
 	UnsafeGrantAfter *time.Duration
 	// Author and Reason are written to the journal.
 	Author, Reason string
@@ -61,15 +60,15 @@ type Recovery struct {
 	Retired            []string
 	// PermitsKept means that the permits are carried over, each with its full duration, because the directories of a
 	// majority of the last voters were read. Otherwise PermitsLost permits were lost, and PermitsCooled were cooling:
-	// they had ended but still occupied their slots. Permits is the number of those that remain, all
-	// of them held for an operator.
+	// they had ended but still occupied their slots. Permits is the number of those that remain, all of which are held
+	// for an operator.
 	PermitsKept                         bool
 	Permits, PermitsLost, PermitsCooled int
-	// Quarantine is how long nothing is granted after the new server's first start. FullQuarantine is the safe wait
+	// Quarantine is how long no permits are granted after the new server first starts. FullQuarantine is the safe wait
 	// after a recovery that keeps no permits.
 	Quarantine, FullQuarantine time.Duration
 	Definitions                int
-	// TakenAt is when the backup was taken. It is zero after Recover.
+	// TakenAt is the time at which the backup was taken. It is zero after Recover.
 	TakenAt time.Time
 }
 
@@ -79,14 +78,14 @@ type RecoveredDataDir struct {
 	LastTerm, LastIndex uint64
 	// Chosen marks the directory from which the new cluster starts: the one with the most recent last entry.
 	Chosen bool
-	// Err is the reason why the directory counts as lost. It is nil if the directory could be read.
+	// Err is the reason why the directory is treated as lost. It is nil if the directory could be read.
 	Err error
 }
 
 // Recover creates the data directory of a new single-server cluster from what is left of a cluster that has permanently
-// lost its majority. Other servers then join it as they would any cluster. It has the definitions, pauses, cordons and
-// journal of the directory with the most recent last entry, and a new cluster id, so that servers of the old cluster
-// and the new one reject each other.
+// lost its majority. Other servers then join it as they would any other cluster. The new cluster has the definitions,
+// pauses, cordons and journal of the directory with the most recent last entry. It has a new id, so that servers of the
+// old cluster and the new one reject each other.
 //
 // Recover keeps entries at the end of a log even if they may never have been committed: keeping an unacknowledged
 // change does no harm, but losing an acknowledged one does. Every committed change is certain to be included only if
@@ -94,9 +93,9 @@ type RecoveredDataDir struct {
 // cluster may have granted permits that are unknown here, and the new cluster grants nothing until the longest of them
 // has ended.
 //
-// Recover works offline and contacts no server. A damaged directory counts as lost if a different one can be used. Any
-// other problem is an error, and nothing is created: a *ConfigError, ErrDataDirLocked for a directory whose server is
-// running, ErrForeignDataDir for directories of different clusters and for a path that is not a data directory,
+// Recover works offline and contacts no server. A damaged directory is treated as lost if a different one can be used.
+// Any other problem is an error, and nothing is created: a *ConfigError, ErrDataDirLocked for a directory whose server
+// is running, ErrForeignDataDir for directories of different clusters and for a path that is not a data directory,
 // ErrSuperseded for one whose server stopped because its cluster had already been recovered (see Again), and ErrDataDir
 // for everything else. Recover never writes to the old directories, so it cannot prevent a second recovery from them.
 func Recover(cfg RecoverConfig) (_ *Recovery, err error) {

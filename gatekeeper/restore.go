@@ -25,7 +25,7 @@ type RestoreConfig struct {
 	// ID is the id of the new server. It may be the id of a member of the old cluster, because servers of the two
 	// clusters reject each other, but not the id of a removed member.
 	ID string
-	// LogStore selects how DataDir stores its log. Default LogStoreBolt.
+	// LogStore selects how DataDir stores its log. The default is LogStoreBolt.
 	LogStore LogStore
 	// MaxDuration and UnsafeGrantAfter have the same meaning as in RecoverConfig.
 	MaxDuration      time.Duration
@@ -35,13 +35,13 @@ type RestoreConfig struct {
 }
 
 // Restore creates the data directory of a new single-server cluster from a backup. Other servers then join it as they
-// would any cluster. The new cluster has a different seed from the old one, so servers and clients of the two reject
-// each other: unlike Recover, Restore does not replace the old cluster.
+// would any other cluster. The new cluster has a different seed from the old one, so servers and clients of the two
+// reject each other: unlike Recover, Restore does not replace the old cluster.
 //
-// Changes since the backup are lost, and the old cluster may have granted permits that are not in it. For that reason
-// no live permit is carried over, tokens continue above all those ever issued, older requests are rejected as too old,
-// and nothing is granted until the longest permit has definitely ended. Bindings and tokens come from the backup:
-// credentials that have been revoked since the backup are valid again.
+// Changes since the backup are lost, and the old cluster may have granted permits that are not in the backup. For that
+// reason, no live permit is carried over, new permits get tokens higher than any issued before, older requests are
+// rejected as too old, and no permits are granted until the longest possible permit has ended. Bindings and bearer
+// tokens come from the backup: credentials that have been revoked since then are valid again.
 //
 // Restore works offline. After an error, no server can start from the directory. It returns a *ConfigError, ErrBackup,
 // or ErrDataDir.
@@ -85,7 +85,7 @@ func Restore(cfg RestoreConfig) (*Recovery, error) {
 	err = consensus.Bootstrap(consensus.BootstrapConfig{
 		Dir: cfg.DataDir, ClusterID: id, ClusterName: from.ClusterName, MemberID: cfg.ID, PeerAddress: out.PeerAddress,
 		LogStore: consensus.LogStore(cmp.Or(cfg.LogStore, LogStoreBolt)), State: state,
-		// A state without applied entries has neither, but a Raft snapshot must have both.
+		// A state without applied entries has no term or index, but a Raft snapshot must have both.
 		Term: max(old.Term(), 1), LastIndex: max(old.Index(), 1), LastTerm: max(old.Term(), 1),
 	})
 	if err != nil {

@@ -75,7 +75,7 @@ func (s *Server) Ready(ctx context.Context) error {
 // either case.
 func (s *Server) Done() <-chan struct{} { return s.done }
 
-// Err returns the fault that stopped the server. It is nil while the server runs and after a normal Close.
+// Err returns the fault that stopped the server. It is nil while the server is running and after a normal Close.
 func (s *Server) Err() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,7 +21,7 @@ type ConfigError struct {
 	Field string
 	// Value is the invalid value.
 	Value string
-	// Rule states what the value must be, in words that complete a sentence, for example "must be host:port".
+	// Rule is the rule that the value violates, phrased to follow the field's name, for example "must be host:port".
 	Rule string
 }
 
@@ -134,13 +134,13 @@ func (c *Config) listenAddress(l net.Listener, configured string) string {
 }
 
 // isWildcard reports whether an address is a wildcard that stands for all of a machine's addresses. A server can listen
-// on it, but others cannot dial it.
+// on it, but other servers cannot dial it.
 func isWildcard(address string) bool {
 	host, _, err := splitPort(address)
 	return err == nil && (host == "" || net.ParseIP(host).IsUnspecified())
 }
 
-// checkReachable rejects addresses that others cannot dial.
+// checkReachable rejects addresses that other servers cannot dial.
 func checkReachable(field, address string) error {
 	_, port, err := splitPort(address)
 	switch {

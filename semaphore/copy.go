@@ -29,7 +29,7 @@ func (d *Definition) Equal(o *Definition) bool {
 		d.MisfireWindow == o.MisfireWindow
 }
 
-// Clone returns a copy that shares nothing with d. It returns nil if d is nil.
+// Clone returns a copy that shares no memory with d. It returns nil if d is nil.
 func (d *Definition) Clone() *Definition {
 	if d == nil {
 		return nil

@@ -17,8 +17,8 @@ const (
 	lastAdmitting = stepOwn // the last step that a refresh must pass
 )
 
-// Decide decides a request. It runs the steps in numerical order until one of them decides. Decide depends only on its
-// arguments, does not retain them, and does not allocate.
+// Decide returns the decision on a request. It runs the steps in numerical order until one of them reaches a decision.
+// Decide depends only on its arguments, does not retain them, and does not allocate.
 //
 // The leader calls Decide with the results of pattern matching and the state of its queue. The state machine calls it
 // again when the grant is applied, with Admitted and without the queue. The order of the steps follows the article
@@ -33,10 +33,10 @@ func Decide(req *Request, f *Facts) Decision {
 	return stepFull.decide(req, f)
 }
 
-// DecideWaiting decides a request from a caller that would rather wait than be denied because of a pause, or because no
-// permit or task is free. It returns the result of Decide, and waits reports whether the caller waits instead of being
-// denied. A caller waits during a pause only if, without the pause, it would get a permit or wait for one. Otherwise
-// waiting cannot help, and DecideWaiting returns the denial that the caller would get after the pause.
+// DecideWaiting is like Decide, but for a caller that would rather wait than be denied because of a pause, or because
+// no permit or task is free. It returns the result of Decide, and waits reports whether the caller waits instead of
+// being denied. A caller waits during a pause only if, without the pause, it would get a permit or wait for one.
+// Otherwise waiting cannot help, and DecideWaiting returns the denial that the caller would get after the pause.
 func DecideWaiting(req *Request, f *Facts) (d Decision, waits bool) {
 	d = Decide(req, f)
 	if d.Reason != Paused {
@@ -54,9 +54,9 @@ func DecideWaiting(req *Request, f *Facts) (d Decision, waits bool) {
 // Admit decides whether the holder of the live permit p may keep it. It runs the steps of Decide up to the caller's own
 // permit, with p in place of f.Own. The outcome is Refreshed, or Denied with the reason and, in Stop, the cause of the
 // stop. A permit held for an operator is denied without a cause, because it has no holder. For a cooling permit, Admit
-// decides nothing and returns the zero Decision.
+// returns the zero Decision.
 //
-// A cause whose drain covers p does not deny the refresh. The outcome is then Refreshed, with the first such cause in
+// A cause whose drain covers p does not lead to a denial. The outcome is then Refreshed, with the first such cause in
 // Stop, because the holder must still stop. A single cause without a covering drain is enough to deny the refresh, and
 // determines the reason. A drain does not cover p after it has ended, or if it began before p was granted. max_hold has
 // no drain.
@@ -149,9 +149,9 @@ func denyExcluded(r Reason, cause StopCause, f *Facts) Decision {
 	return d
 }
 
-// decideOwn decides a request from an identity that already has a permit of the semaphore. A retry of the request that
+// decideOwn handles a request from an identity that already has a permit of the semaphore. A retry of the request that
 // got the permit refreshes it. Any other request is another acquisition: the sender of the earlier request may still
-// rely on the response, so the permit continues under a new token. A permit with a firing or a task belongs to one run,
+// rely on the response, so the permit continues under a new token. A permit with a firing or a task belongs to one run
 // and is acquired only once.
 func decideOwn(req *Request, f *Facts) Decision {
 	own := f.Own

@@ -2,7 +2,7 @@ package semaphore
 
 import "time"
 
-// A Reason says why a request was denied. Decide documents the steps of the decision and their order.
+// A Reason says why a request was denied. The package documentation lists the steps of the decision in order.
 type Reason uint8
 
 const (
@@ -32,7 +32,7 @@ const (
 // Waitable reports whether a caller that is willing to wait does so instead of being denied for this reason.
 func (r Reason) Waitable() bool { return r == NoFreePermit || r == NoTask }
 
-// An Outcome is the result of a decision. The zero value means that nothing was decided.
+// An Outcome is the result of a decision. The zero value means that no decision was made.
 type Outcome uint8
 
 const (

@@ -19,8 +19,8 @@ const (
 	MaxPermits = 1_000_000
 	// MaxRequestID is the maximum length in bytes of a request id.
 	MaxRequestID = 128
-	// MaxMetadata is the maximum number of metadata entries per permit. Keys have at most 64 bytes, values at most
-	// MaxName.
+	// MaxMetadata is the maximum number of metadata entries per permit. Keys are at most MaxMetadataKey bytes long, and
+	// values at most MaxName bytes.
 	MaxMetadata = 16
 	// MinDuration is the shortest duration of a permit.
 	MinDuration = 100 * time.Millisecond
@@ -83,7 +83,7 @@ const (
 )
 
 // A Definition holds the editable settings of one semaphore, with every default filled in. It is immutable once it is
-// stored: to change one, make a copy.
+// stored: to change it, make a copy.
 type Definition struct {
 	Name            string
 	Description     string

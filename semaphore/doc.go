@@ -6,13 +6,13 @@
 //
 // # The decision
 //
-// A decision runs up to nine steps in a fixed order, and stops at the first step that decides:
+// A request passes through up to nine steps in a fixed order, until one of them reaches a decision:
 //
 //  1. The semaphore exists.
 //  2. The group matches.
 //  3. The acquirer matches.
 //  4. Neither a cordon nor a pause with stop excludes the caller.
-//  5. Does the caller already hold a permit?
+//  5. The caller does not already hold a permit.
 //  6. The semaphore is not paused, and the weight does not exceed its permits.
 //  7. The firing can still be claimed, or a task is waiting for the worker.
 //  8. There is room: the request is granted.
@@ -24,10 +24,10 @@
 //
 // The order matters. The checks that exclude a caller come before the check of its permit, so that an edit, a cordon or
 // a pause with stop reaches a holder at its next refresh. The caller's own permit comes before pauses and room, so that
-// a plain pause or a lower permit count takes nothing away from holders. Firings come before room, so that a caller
-// that lost a race learns which caller won, rather than that the semaphore is full.
+// a plain pause or a lower permit count does not take permits away from holders. Firings come before room, so that a
+// caller that lost a race learns which caller won, rather than that the semaphore is full.
 //
-// Neither a denial nor a stop cause frees anything: a slot remains taken until a release, an expiry, the end of its
+// A denial or a stop cause never frees a slot. The slot remains taken until a release, an expiry, the end of its
 // cooling period or an operator's command. These rules decide only which caller may get a slot. They never decide that
 // a holder has lost one.
 //

@@ -40,7 +40,7 @@ func (m *Misfires) Since() (time.Time, bool) {
 // MisfireOnce runs only the last firing, because that run makes up for those before it. If the last firing has already
 // been claimed, nothing runs, so that a host that restarts later does not run an earlier firing instead.
 //
-// The result is advice: other callers may get the same result. The claim on each firing decides which caller runs it.
+// The result is advisory: other callers may get the same result. The claim on each firing decides which caller runs it.
 func (m *Misfires) Missed(name string, due []time.Time) (run []time.Time) {
 	since, ok := m.Since()
 	if !ok {

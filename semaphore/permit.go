@@ -2,7 +2,8 @@ package semaphore
 
 import "time"
 
-// An Identity identifies a holder or a caller. All requests with the same identity come from the same holder.
+// An Identity identifies a holder or a caller. All requests with the same identity are considered to come from the same
+// holder.
 type Identity struct {
 	Group    string
 	Acquirer string
@@ -107,7 +108,7 @@ type Permit struct {
 	GrantedNanos    int64 // see GrantedAt
 	RequestID       string
 	Metadata        map[string]string
-	// The narrow fields are grouped to avoid padding: a server keeps a million permits.
+	// The narrow fields are grouped to avoid padding: a server may keep a million permits.
 
 	Weight uint32
 	State  PermitState
@@ -205,7 +206,8 @@ type Claim struct {
 	Token     uint64
 	Winner    Identity
 	Revision  uint64
-	// At is the time of the claim on the granting leader's clock. It is used only when a leader chooses what to forget.
+	// At is the time of the claim on the granting leader's clock. It is used only when a leader chooses which claims to
+	// forget.
 	At time.Time
 	// Failure is the error text that the holder of a failed run reported. It may be empty.
 	Failure string

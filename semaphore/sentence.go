@@ -128,8 +128,8 @@ func overweightSentence(req *Request, f *Facts) string {
 	return "Weight " + weight + " exceeds " + permits(f.Definition) + " of " + name + " and can never fit"
 }
 
-// tooFarAheadSentence does not blame a clock: the firing's due time, the caller's clock or the leader's clock may be
-// wrong.
+// tooFarAheadSentence does not say which time is wrong: it may be the firing's due time, the caller's clock or the
+// leader's clock.
 func tooFarAheadSentence(req *Request, f *Facts) string {
 	s := "Firing " + req.Firing.text() + " is too far ahead"
 	if f.LeaderClock.IsZero() || req.Firing == nil {

@@ -228,7 +228,7 @@ func validMaxAhead(d time.Duration) error {
 	return Invalid("firing_max_ahead", FormatDuration(d), "must be 0 (no bound) or "+FormatDuration(MinFiringMaxAhead)+" to "+FormatDuration(MaxSpan))
 }
 
-// validMisfireWindow keeps the window within the retention, because it is unknown whether older firings ran.
+// validMisfireWindow requires the window to be within the retention, because it is unknown whether older firings ran.
 func (d *Definition) validMisfireWindow() error {
 	if err := validOptionalSpan("misfire_window", d.MisfireWindow, MinMisfireWindow, MaxSpan); err != nil {
 		return err

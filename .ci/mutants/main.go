@@ -1,8 +1,8 @@
 // Command mutants injects known bugs into the code, one at a time, and checks that the tests listed for each bug fail.
 //
-// A mutant is a file in .ci/mutants. It states what it breaks and which tests must fail, and contains a diff. The
-// working tree is not changed: the tool applies the diff to copies of the current files, and makes the go command read
-// the copies instead (-overlay). This includes builds started by a test, so fault-injection runs use mutated servers.
+// Each file in .ci/mutants describes a mutant: what it breaks, which tests must fail, and a diff. The working tree is
+// not changed: the tool applies the diff to copies of the current files and makes the go command read the copies
+// instead (-overlay). This includes builds started by a test, so fault-injection runs use mutated servers.
 //
 //	make mutants                     every mutant
 //	make mutants ARGS='-run Confirm' mutants whose names match
@@ -18,9 +18,10 @@
 //	With:     another mutant to apply first
 //
 // A unified diff follows. Line numbers in it are ignored: a line that starts with @@ opens a hunk, and the hunk's
-// context and removed lines must occur in the file exactly once. git apply and diff libraries use the line numbers, and
-// choose the nearest match if the numbers are wrong, so as the tree changes they could silently apply a mutant in the
-// wrong place. To repair a mutant, copy the current lines from the file, and put a space or a minus in front of each.
+// context and removed lines must occur in the file exactly once. git apply and diff libraries use the line numbers and
+// choose the nearest match if the numbers are wrong, so they could silently apply a mutant in the wrong place after the
+// tree has changed. To repair a mutant, copy the current lines from the file and prefix each with a space or a minus
+// sign.
 package main
 
 import (

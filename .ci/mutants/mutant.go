@@ -24,7 +24,7 @@ type mutant struct {
 	files map[string]string
 }
 
-// test is a test in a package, and the arguments it must fail with.
+// test identifies a test in a package and the arguments with which it must fail.
 type test struct{ pkg, name, args string }
 
 func (t test) String() string { return strings.TrimSpace(t.pkg + " " + t.name + " " + t.args) }
@@ -36,7 +36,7 @@ type hunk struct {
 	old, new []string
 }
 
-// load reads the mutants in dir, and applies them to the files under root. The error lists all problems.
+// load reads the mutants in dir and applies them to the files under root. The error lists all problems.
 func load(root, dir string) ([]*mutant, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.patch"))
 	if err != nil {
@@ -75,7 +75,7 @@ func load(root, dir string) ([]*mutant, error) {
 	return mutants, errors.Join(errs...)
 }
 
-// parse parses a mutant's file. If it returns no error, the mutant has at least one hunk.
+// parse parses a mutant file. If it returns no error, the mutant has at least one hunk.
 func parse(file, text string) (*mutant, error) {
 	m := &mutant{name: strings.TrimSuffix(file, ".patch")}
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")

@@ -24,7 +24,7 @@ type runner struct {
 	out        io.Writer
 }
 
-// all runs the tests without mutants, and then with each mutant.
+// all runs the tests without mutants and then with each mutant.
 func (r *runner) all(ctx context.Context, mutants []*mutant) error {
 	start := time.Now()
 	healthy, err := r.healthy(ctx, mutants)
@@ -101,7 +101,8 @@ func (r *runner) healthy(ctx context.Context, mutants []*mutant) (map[test]bool,
 	return passed, nil
 }
 
-// overlay writes the mutant's files, and an overlay file that makes the go command read them instead of the tree's.
+// overlay writes the mutant's files and an overlay file that makes the go command read them instead of those in the
+// tree.
 func (r *runner) overlay(m *mutant) (string, error) {
 	replace := make(map[string]string)
 	for file, text := range m.files {
@@ -122,7 +123,7 @@ func (r *runner) overlay(m *mutant) (string, error) {
 	return file, os.WriteFile(file, list, 0o600)
 }
 
-// test runs a test, with the overlay file if one is given. Packages under deploy belong to another module.
+// test runs a test, with the overlay file if one is given. Packages under deploy belong to a separate module.
 func (r *runner) test(ctx context.Context, overlay string, t test) (*result, time.Duration) {
 	dir, pkg := r.root, t.pkg
 	if inside, ok := strings.CutPrefix(t.pkg, "./deploy/"); ok {
@@ -136,7 +137,7 @@ func (r *runner) test(ctx context.Context, overlay string, t test) (*result, tim
 	cmd.Dir, cmd.Env = dir, os.Environ()
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	if overlay != "" {
-		// Set in the environment, so that it also applies to builds started by the test.
+		// Set in the environment so that it also applies to builds started by the test.
 		cmd.Env = append(cmd.Env, "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -overlay="+overlay))
 	}
 	start := time.Now()
@@ -161,7 +162,7 @@ func pattern(name string) string {
 type result struct {
 	outcomes map[string]string // outcome of each test: pass, fail or skip
 	finding  string            // the first line that a test logged; for a failing test, its first error
-	crashed  bool              // a panic, or a timeout
+	crashed  bool              // the test panicked or timed out
 	output   string
 }
 
@@ -193,8 +194,8 @@ func read(in io.Reader) *result {
 	}
 }
 
-// judge describes the result of the mutant's test, and reports whether it is as expected: only that test fails, without
-// a panic or a timeout. With a harmless mutant, the test must pass.
+// judge describes the result of the mutant's test and reports whether it is as expected: only that test fails, without
+// panicking or timing out. With a harmless mutant, the test must pass.
 func (m *mutant) judge(r *result, t test) (verdict string, ok bool) {
 	for name, outcome := range r.outcomes {
 		related := strings.HasPrefix(t.name+"/", name+"/") || strings.HasPrefix(name, t.name+"/")

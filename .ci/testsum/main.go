@@ -2,7 +2,7 @@
 // a final line "N passed, N failed, N skipped". Subtests count as tests.
 //
 // The exit code is 1 if a test failed or did not finish, if a skipped test is not in the file given by -skips, or if no
-// test ran, because such a run proves nothing.
+// test passed, because such a run proves nothing.
 package main
 
 import (
@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// module is the prefix removed from package paths, here and in the skip list.
+// module is the prefix removed from package paths. The skip list omits it too.
 const module = "github.com/gatekeeperd/gatekeeper/"
 
 func main() {

@@ -27,7 +27,7 @@ type summary struct {
 
 	passed, failed int
 	skipped        []testName
-	output         map[testName]*strings.Builder // output of unfinished tests; test "" is the package
+	output         map[testName]*strings.Builder // output of unfinished tests; the test name "" stands for the package
 	failedIn       map[string]int                // number of failed tests by package
 	open           map[string]bool               // unfinished packages
 }
@@ -45,7 +45,7 @@ func newSummary(out io.Writer, allowed map[testName]string) *summary {
 func (s *summary) line(line []byte) {
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil || e.Action == "" {
-		// Output of the go command that is not JSON is always shown.
+		// Non-JSON output from the go command is always shown.
 		fmt.Fprintf(s.out, "%s", line)
 		return
 	}
@@ -87,7 +87,7 @@ func (s *summary) test(name testName, action string) {
 		s.show(name)
 	case "skip":
 		s.skipped = append(s.skipped, name)
-		return // its output contains the reason, and is shown at the end unless the test is listed
+		return // its output contains the reason and is shown at the end unless the test is listed
 	default:
 		return // run, pause, cont, bench: the test is still running
 	}
@@ -139,7 +139,7 @@ func (s *summary) showAll(pkg string) {
 	}
 }
 
-// finish prints the end of the summary, and reports whether the run succeeded.
+// finish prints the end of the summary and reports whether the run succeeded.
 func (s *summary) finish() bool {
 	ok := true
 	for pkg := range s.open {

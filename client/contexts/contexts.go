@@ -167,7 +167,7 @@ func Path() (string, error) {
 	return filepath.Join(dir, "gatekeeper", "config.yaml"), nil
 }
 
-// Read reads a context file. A missing file is read as an empty one.
+// Read reads a context file. A missing file is treated as an empty one.
 func Read(path string) (*File, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,8 +10,8 @@ import (
 )
 
 // Add schedules a job that runs only while it holds a permit. Of all processes with the same schedule, one claims each
-// activation. The job's context is cancelled when ctx is, and when the permit must be given up. Errors from the job are
-// logged; client.WithHooks reports more details. Add returns an error if spec cannot be parsed.
+// activation. The job's context is cancelled when ctx is cancelled or the permit must be given up. Errors from the job
+// are logged; client.WithHooks reports more details. Add returns an error if spec cannot be parsed.
 //
 // An activation does not run if its entry is removed before the job has requested a permit. To run the job by hand,
 // call runner.Run. Do not run the entry's own job, because that run would be mistaken for the previous activation.
@@ -71,7 +71,7 @@ func (f Func) Run() { _ = f(context.Background()) }
 func (f Func) RunContext(ctx context.Context) error { return f(ctx) }
 
 // JobWrapper returns a wrapper, for cron.NewChain and cron.WithChain, that makes jobs run only while they hold a permit
-// of sem. A ContextJob gets a context that is cancelled when ctx is, and when the permit must be given up. A plain
+// of sem. A ContextJob gets a context that is cancelled when ctx is cancelled or the permit must be given up. A plain
 // cron.Job cannot be stopped. If it keeps running when the permit must be given up, an overrun is reported.
 //
 // due returns the due time that identifies the activation; see Last. If due is nil or returns the zero time, jobs
@@ -79,7 +79,7 @@ func (f Func) RunContext(ctx context.Context) error { return f(ctx) }
 // once. Without a due time, only one activation per host waits for a permit, as with client.WithOneWaiter. Jobs that
 // share sem need names; see client.WithFiringName.
 //
-// Put cron.Recover before it in the chain: a panic propagates after the permit is released.
+// Put cron.Recover before it in the chain, because a panic propagates after the permit is released.
 func JobWrapper(ctx context.Context, sem *client.Semaphore, due func() time.Time, opts ...client.JobOption) cron.JobWrapper {
 	if due == nil {
 		due = func() time.Time { return time.Time{} }

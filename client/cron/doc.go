@@ -4,12 +4,12 @@
 //	runner := client.NewRunner(c.Semaphore("nightly-export"), export)
 //	id, err := gkcron.Add(ctx, scheduler, "30 2 * * *", runner)
 //
-// # The due time
+// # Due times
 //
-// Mutual exclusion alone is not enough. If the clocks of two processes differ by more than the job takes, the second
-// process requests a permit after the first has finished, and the job runs twice. So each activation is a firing that
-// can be claimed only once. It is identified by its due time in UTC, which is computed from the schedule, not read from
-// the clock when the job starts. The due time is therefore the same in every process, however wrong its clock is.
+// Mutual exclusion alone is not enough. If the clocks of two processes differ by more than the job's run time, the
+// second process requests a permit after the first has finished, and the job runs twice. Each activation is therefore a
+// firing that can be claimed only once. It is identified by its due time in UTC, which is computed from the schedule,
+// not read from the clock when the job starts. The due time is the same in every process, however wrong its clock is.
 //
 // robfig/cron does not pass the due time to a job. Add reads it from the Prev field of the job's Entry, which cron sets
 // before it responds to any call. JobWrapper has no access to the Entry, so it takes a function that returns the due

@@ -7,8 +7,8 @@
 //	    acquirer_pattern: app[12]
 //	    duration: 1m
 //
-// A file is YAML, which includes JSON. Parsing is strict, because a typo here can silently stop or duplicate somebody's
-// nightly job. Parse rejects the following, and reports the line and column:
+// A file is YAML, which includes JSON. Parsing is strict, because a typo here can silently stop or duplicate someone's
+// nightly job. Parse rejects the following and reports the line and column:
 //   - an unknown key, and a duplicate key or name
 //   - a value of the wrong type, a duration without a unit, and a key without a value
 //   - a value that YAML would read differently from how it is written, such as the name 1e3 or permits 010
@@ -18,9 +18,9 @@
 // An entry may end with a version, such as version: 17. It is the version of the definition when the file was written.
 // The version belongs to the entry, not to the definition; see Entry.Version.
 //
-// An absent key stays absent in the message, and the server applies the default. This package knows the structure of a
-// definition but none of its rules, such as ranges and patterns. The server validates those. Entry.Position maps a
-// field in the server's error to a line of the file.
+// An absent key stays absent in the message, and the server applies the default. This package checks the structure of a
+// definition but not the rules for its values, such as ranges and patterns. The server enforces those. Entry.Position
+// maps a field in the server's error to a line of the file.
 //
 // # Compatibility
 //

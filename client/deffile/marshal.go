@@ -25,7 +25,7 @@ func Marshal(definitions []*gatekeeperv1.Definition) ([]byte, error) {
 }
 
 // MarshalRecords is like Marshal, but writes the version of each definition as its last key. The version prevents an
-// edited file from being applied over somebody else's change. The key is omitted for a record without a version.
+// edited file from being applied over someone else's change. The key is omitted for a record without a version.
 func MarshalRecords(records []*gatekeeperv1.DefinitionRecord) ([]byte, error) {
 	definitions := make([]*gatekeeperv1.Definition, len(records))
 	for i, r := range records {

@@ -28,7 +28,7 @@ func Handler(next http.Handler, opts ...HandlerOption) http.Handler {
 	return h
 }
 
-// HandlerOption is an option of Handler.
+// HandlerOption is an option for Handler.
 type HandlerOption func(*handler)
 
 // WithResource sets a function that returns the name of the resource a request writes to. Tokens are compared only
@@ -41,7 +41,7 @@ func WithResource(f func(*http.Request) string) HandlerOption {
 // Store keeps the newest token of each resource.
 type Store interface {
 	// Raise stores token unless a newer one is already stored, in which case it returns a *StaleError. Any other error
-	// comes from the storage. If Raise returns nil, the token must be durable.
+	// comes from the underlying storage. If Raise returns nil, the token must be durable.
 	Raise(ctx context.Context, resource string, token uint64) error
 }
 

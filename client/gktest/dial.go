@@ -56,7 +56,7 @@ func (l *link) options(acquirer string, log *slog.Logger) []client.Option {
 
 // ClockRate returns an option for Dial that makes the client's permit clock run faster than the test's by the given
 // factor. A rate of 1.01 is one percent fast, the largest difference allowed; see client.Clock. A permit's SafeUntil
-// and Held follow the clock exactly. Its context and Done depend on timers of the test's clock, and may be late by as
+// and Held follow the clock exactly. Its context and Done depend on timers on the test's clock and may be late by as
 // much as the clocks drift apart in a second.
 func ClockRate(rate float64) client.Option {
 	return client.WithClock(clock{start: time.Now(), rate: rate})

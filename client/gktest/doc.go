@@ -13,7 +13,7 @@
 //		})
 //	}
 //
-// Outside a bubble time is real. The server then also listens on loopback, at Endpoint, for programs that dial it
+// Outside a bubble, time is real. The server then also listens on loopback, at Endpoint, for programs that dial it
 // themselves. NewServer starts a server without a test, for examples and TestMain.
 //
 // # Switches
@@ -42,6 +42,6 @@
 // # Compatibility
 //
 // The compatibility promise of package client applies to the functions and methods here within major version 1. The
-// timing that a test observes on virtual time follows the server's rules, which a minor version may improve. Test what
-// a job guarantees, not how many milliseconds a step takes.
+// timing that a test observes on virtual time follows the server's rules, which a minor version may improve. Test a
+// job's guarantees, not how many milliseconds a step takes.
 package gktest

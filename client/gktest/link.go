@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// link is the network between one client and the server. It relays every connection, so that it can hold data back. As
-// on a real network, neither side notices. Data, and the closing of a connection, arrive once the link is healed.
+// link is the network between one client and the server. It relays every connection so that it can hold data back. As
+// on a real network, neither side notices. Data and connection closures arrive once the link is healed.
 type link struct {
 	connect func(net.Conn) error // passes the server its end of a connection
 
@@ -113,12 +113,12 @@ func (l *link) relayOneWay(w *wire, from, to net.Conn, currentDelay func() time.
 		if c.data == nil {
 			_ = to.Close() // it may already be closed
 		} else {
-			_, _ = to.Write(c.data) // fails if the other end is closed, which the other direction relays
+			_, _ = to.Write(c.data) // fails if the other end is closed, and the other direction relays that
 		}
 	}
 }
 
-// read reads data from the sender, so that the sender does not block.
+// read reads data from the sender so that the sender does not block.
 func (w *wire) read(from net.Conn, sent chan<- chunk, currentDelay func() time.Duration) {
 	defer close(sent)
 	put := func(data []byte) (ok bool) {

@@ -46,9 +46,9 @@ func (s *Server) Disconnect(t testing.TB, clients ...*client.Client) {
 	}
 }
 
-// Crash kills a client as if its process had died: its connections break, and it sends nothing more. Its permits are
-// not released, so they become free only when they expire. Goroutines cannot be killed; jobs see their context
-// cancelled with client.ErrClosed.
+// Crash kills a client as if its process had died: its connections break, and it stops sending. Its permits are not
+// released, so they become free only when they expire. Goroutines cannot be killed; jobs see their context cancelled
+// with client.ErrClosed.
 func (s *Server) Crash(t testing.TB, c *client.Client) {
 	t.Helper()
 	for _, l := range s.linksFor(t, []*client.Client{c}) {

@@ -13,8 +13,8 @@ import (
 
 // Expire ends a permit immediately, as if its deadline had passed. For a cooling permit, it ends the cooldown. The next
 // waiter is granted a permit, and the holder is notified on its stream if it has one and is not cut off. Until then,
-// the holder believes it holds the permit; real servers would wait until it no longer does. To let a permit expire as
-// in production, cut off its holder with Partition, and then Advance by more than the duration.
+// the holder still relies on the permit; a real server would wait until it no longer does. To let a permit expire as in
+// production, cut off its holder with Partition, and then Advance by more than the duration.
 func (s *Server) Expire(t testing.TB, token uint64) {
 	t.Helper()
 	s.do(t, fmt.Sprintf("expire token %d", token), func(ctx context.Context) error { return s.expire(ctx, token) })

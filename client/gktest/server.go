@@ -123,8 +123,8 @@ func (s *Server) open(names []string) (err error) {
 	return err
 }
 
-// inBubble reports whether the caller runs in a testing/synctest bubble. Package synctest has no function that reports
-// this.
+// inBubble reports whether the caller is running in a testing/synctest bubble. Package synctest has no function that
+// reports this.
 func inBubble() (yes bool) {
 	defer func() { yes = recover() == nil }()
 	synctest.Wait()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Advance lets virtual time pass, and returns when every goroutine of the bubble is blocked, so that all effects have
-// happened. With a d of 0, it only waits for that. It fails the test outside a testing/synctest bubble, where time is
+// Advance lets virtual time pass and returns once every goroutine in the bubble is blocked, so that all effects have
+// occurred. With a d of 0, it only waits for that. It fails the test outside a testing/synctest bubble, where time is
 // real.
 func (s *Server) Advance(t testing.TB, d time.Duration) {
 	t.Helper()

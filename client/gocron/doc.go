@@ -10,8 +10,8 @@
 // # What gocron passes to a Locker
 //
 // gocron calls Lock with the context and the name of the job, and Unlock after the job has returned. That suffices for
-// mutual exclusion, but not for running a job only once: if the clocks of two schedulers differ by more than the job
-// takes, the second one calls Lock after the first has unlocked (gocron issue 841). A run is identified by its due
+// mutual exclusion, but not for running a job only once: if the clocks of two schedulers differ by more than the job's
+// run time, the second one calls Lock after the first has unlocked (gocron issue 841). A run is identified by its due
 // time, which is the same in every scheduler, however wrong its clock is. gocron does not pass it to the Locker, but
 // keeps due times in the job. So the Locker follows its scheduler, reads the due times, and claims the firing {job
 // name, due time in UTC} together with the permit. A firing can be claimed only once. duetimes.go explains how the
@@ -29,9 +29,8 @@
 //
 // # Locker or Elector
 //
-// The Locker spreads jobs over all schedulers and runs each firing once. With the Elector, one scheduler runs
-// everything. If leadership changes and the clocks differ, the new leader can repeat a firing that the old leader has
-// already run.
+// The Locker spreads jobs over all schedulers and runs each firing once. With the Elector, one scheduler runs all jobs.
+// If leadership changes and the clocks differ, the new leader can repeat a firing that the old leader has already run.
 //
 // # Compatibility
 //

@@ -94,7 +94,7 @@ func read(ctx context.Context, s gocron.Scheduler, name string) (snapshot, error
 	got := snapshot{schedule: job.Schedule()}
 	n := maxTracked
 	if _, random := got.schedule.(gocron.DurationRandomJobSchedule); random {
-		n = 1 // gocron would have to draw random delays to compute more
+		n = 1 // gocron would have to generate random delays to compute more
 	}
 	for {
 		runs, err := job.NextRuns(n)

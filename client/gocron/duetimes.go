@@ -16,13 +16,13 @@ import (
 //   - Rescheduling adds the next due time. This normally happens after Lock, but before or during it in singleton and
 //     limit modes.
 //   - After a run has been locked or refused, each past due time is dropped (selectExecJobsOutCompleted,
-//     updateNextScheduled). This happens after the rescheduling. So if the next run is very near, its due time may be
+//     updateNextScheduled). This happens after rescheduling, so if the next run is very near, its due time may be
 //     dropped before that run calls Lock. A Job.RunNow run that ends at that moment can also have this effect.
 //   - A run that a singleton or limit mode skips leaves its due time in the list.
 //
 // The first due time in the list may therefore be past and skipped, the last may be in the future, and the one in
 // question may be missing. But any due time dropped between two calls to Lock either was in the list at the first call
-// or directly follows a time in that list. So dueTimes keeps the due times it has seen. A run belongs to the
+// or directly follows a time in that list. Therefore, dueTimes keeps the due times it has seen. A run belongs to the
 // latest due time that has passed and has not been taken by an earlier run. If several runs are late or were queued,
 // the first takes the latest due time and the others find none.
 type dueTimes struct {
@@ -35,7 +35,7 @@ type dueTimes struct {
 	drift time.Duration
 	// schedule is the schedule that the scheduler last reported.
 	schedule gocron.JobSchedule
-	// gap reports that due times have passed without a call to Lock.
+	// gap is set if due times have passed without a call to Lock.
 	gap bool
 }
 

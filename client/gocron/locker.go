@@ -47,11 +47,11 @@ type Locker struct {
 
 var _ gocron.Locker = (*Locker)(nil)
 
-// Option is an option of NewLocker.
+// Option is an option for NewLocker.
 type Option func(*Locker)
 
-// WithSemaphore sets the function that returns the semaphore of a job. By default it is the client's semaphore with the
-// job's name.
+// WithSemaphore sets the function that returns the semaphore of a job. By default, it is the client's semaphore with
+// the job's name.
 func WithSemaphore(f func(job string) *client.Semaphore) Option {
 	return func(l *Locker) { l.semaphore = f }
 }
@@ -59,7 +59,7 @@ func WithSemaphore(f func(job string) *client.Semaphore) Option {
 // WithJobOptions adds options to all runs. gocron reschedules a job only after Lock has returned, so waiting for a
 // permit or for a server delays the job's own schedule. Firings are named after the job.
 //
-// If runs may wait, set only one time for a OneTimeJob. If an earlier run is still waiting when the last of several
+// If runs may wait, give a OneTimeJob only one start time. If an earlier run is still waiting when the last of several
 // times has passed, gocron (v2.21.2) loops forever looking for the next time, and no job of that scheduler runs again.
 func WithJobOptions(opts ...client.JobOption) Option {
 	return func(l *Locker) { l.options = append(l.options, opts...) }
@@ -86,7 +86,7 @@ type DueRun struct {
 	Job string
 	// Due is the due time, in UTC, which identifies the firing. It is zero for an unscheduled run.
 	Due time.Time
-	// AfterGap reports that due times before Due passed without a run here, for example because the host was suspended.
+	// AfterGap is set if due times before Due passed without a run here, for example because the host was suspended.
 	// Locker.Missed returns those that should still run.
 	AfterGap bool
 	locker   *Locker
@@ -120,8 +120,8 @@ func (l *Locker) Follow(s gocron.Scheduler) {
 }
 
 // Lock acquires the permit for a run of a job that is due. If the job does not run, for example because the firing has
-// run elsewhere, the error is one that client.Runner.Run returns, or one of this package's errors. gocron passes it to
-// the job's AfterLockError listener.
+// already run elsewhere, the error is one that client.Runner.Run returns, or one of this package's errors. gocron
+// passes it to the job's AfterLockError listener.
 func (l *Locker) Lock(ctx context.Context, job string) (gocron.Lock, error) {
 	k := &lock{locker: l, ctx: ctx}
 	if !l.enter(k) {

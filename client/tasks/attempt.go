@@ -13,7 +13,7 @@ import (
 type attempt struct {
 	entry *entry
 	end   context.CancelCauseFunc // cancels the attempt's context
-	// missed reports that the due time was missed earlier and is now being made up for.
+	// missed reports whether the due time was missed earlier and is now being made up for.
 	missed bool
 
 	// The Manager's mutex guards everything below.

@@ -9,8 +9,7 @@ import (
 // errGoexit is the error of a run that called runtime.Goexit.
 var errGoexit = errors.New("the task called runtime.Goexit")
 
-// startCatchUp starts making up for missed due times if there may be any. The caller holds the mutex; the task is in
-// use.
+// startCatchUp starts making up for missed runs if there may be any. The caller holds the mutex; the task is in use.
 func (e *entry) startCatchUp() {
 	if e.behind && !e.catching && !e.removed && e.job != nil {
 		e.catching = true
@@ -19,7 +18,7 @@ func (e *entry) startCatchUp() {
 	}
 }
 
-// catchUp makes up for missed due times, according to the definition's misfire policy, until none are left.
+// catchUp makes up for missed runs, according to the definition's misfire policy, until none are left.
 func (e *entry) catchUp() {
 	m := e.manager
 	defer e.active.Done()

@@ -28,26 +28,26 @@
 //     time; the permit of a dead holder expires at the end of its duration.
 //
 // A takeover does not free the permit. It stops the holder, which keeps its permit until it releases the permit or the
-// permit's duration ends. The Manager waits that long in the queue, then calls Reset, and then Run. So a wrong
-// judgement costs the holder its run, but two hosts never run a task at the same time. A holder that was only suspended
+// permit's duration ends. The Manager waits that long in the queue, then calls Reset, and then Run. A wrong judgement
+// therefore costs the holder its run, but two hosts never run a task at the same time. A holder that was only suspended
 // finds its context cancelled when it resumes. If it still writes, a resource that checks the fencing token rejects the
 // write; see package client/fence. The host that took over runs the task for the due time at which it was denied. An
 // earlier due time of the dead holder is not run again.
 //
-// # Missed due times
+// # Missed runs
 //
 // When a task is registered, and after its host was suspended, the Manager runs the task for the due times that no host
 // has claimed. The definition's misfire and misfire_window select these due times; by default there are none. The
-// Manager knows the past due times of a CronJob and of a DurationJob. The missed runs take place one after another, and
-// each waits for its permit. If this host dies, other hosts continue. A due time that passes while the task is making
-// up for another one counts as missed. After a suspension, the task first runs for the latest due time.
+// Manager can determine the past due times only of a CronJob or a DurationJob. The missed runs take place one after
+// another, and each waits for its permit. If this host dies, other hosts continue. A due time that passes while the
+// task is making up for another one counts as missed. After a suspension, the task first runs for the latest due time.
 //
 // # When Reset is called
 //
 // Reset is called before a run of a Restartable if the last run, on any host, ended abnormally: its permit was taken
-// over or lost, or its Run was cut short, failed or panicked. For other hosts, the servers know this from their
+// over or lost, or its Run was cut short, failed or panicked. For runs on other hosts, the Manager reads the servers'
 // journal, as far back as it goes. Reset runs under the new run's permit, so it never overlaps with another run. It is
-// also called if the servers do not know how the last run ended.
+// also called if the Manager cannot determine how the last run ended.
 //
 // # Compatibility
 //

@@ -30,7 +30,7 @@ type entry struct {
 	removed     bool
 	job         gocron.Job // nil until the task is scheduled
 	current     *attempt   // nil if the task is not due
-	missed      *attempt   // makes up for a missed due time; nil if no attempt does
+	missed      *attempt   // the attempt that makes up for a missed run, or nil
 	behind      bool       // due times may have been missed since catchUp last asked for them
 	catching    bool       // catchUp is running
 	token       uint64     // of the current run

@@ -24,8 +24,8 @@ const (
 var (
 	// ErrNoProbeURL means that the metadata of the holder's permit contains no probe URL; see WithProbeURL.
 	ErrNoProbeURL = errors.New("the holder's permit has no probe URL")
-	// ErrNotHolder means that the answer at the probe URL came from a process other than the holder's, or not from a
-	// Manager's Handler.
+	// ErrNotHolder means that the answer at the probe URL came from a process other than the holder's, or from
+	// something other than a Manager's Handler.
 	ErrNotHolder = errors.New("the answer is not from the holder's process")
 )
 
@@ -86,9 +86,9 @@ func (m *Manager) answer(semaphore string, token uint64) answer {
 // a process that has been killed or restarted, even while its permit is still live.
 //
 // A holder is dead if the connection is refused because nothing is listening at the URL any more, if the process has
-// been restarted, or if its Manager is running nothing under the token. If there is no answer, for example because of a
-// timeout, Alive returns an error: the host may be down, busy or cut off. It returns ErrNotHolder if the answer comes
-// from another group or acquirer, and ErrNoProbeURL if the permit has no URL.
+// been restarted, or if its Manager is not running a task under the token. If there is no answer, for example because
+// of a timeout, Alive returns an error: the host may be down, busy or cut off. It returns ErrNotHolder if the answer
+// comes from another group or acquirer, and ErrNoProbeURL if the permit has no URL.
 //
 // Any caller that can acquire a permit can choose the URL that is requested. The GET request carries no credentials,
 // unless Client adds them.

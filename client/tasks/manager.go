@@ -29,7 +29,7 @@ var (
 )
 
 // Manager schedules tasks and runs them under permits. It is safe for concurrent use. A task's Run must not wait for
-// the removal of the task or for its Manager's Close.
+// the task to be removed or for its Manager to close.
 type Manager struct {
 	client    *client.Client
 	settings  *settings
@@ -43,7 +43,7 @@ type Manager struct {
 	running map[uint64]struct{} // the tokens of runs, until their permits are released
 	closed  bool
 	ended   chan struct{} // closed when the Manager has stopped completely; nil until close is called
-	endErr  error         // of the scheduler; read it only after ended is closed
+	endErr  error         // the scheduler's error; read it only after ended is closed
 }
 
 // NewManager returns a Manager without tasks. Close it before you close the client.
@@ -81,7 +81,7 @@ func (m *Manager) semaphore(task string) *client.Semaphore {
 
 // Register initializes a task and schedules it. It returns after Initialize has returned. The error is ErrRegistered,
 // ErrClosed, ErrRemoved if the task was removed during the call, the error of Initialize, or gocron's error about the
-// schedule. After an error the task is not registered.
+// schedule. If Register returns an error, the task is not registered.
 func (m *Manager) Register(ctx context.Context, t Task) error {
 	name := t.Name()
 	if name == "" {
@@ -121,7 +121,7 @@ func (m *Manager) Register(ctx context.Context, t Task) error {
 
 // Remove removes a task: it prevents further runs, and stops waiting for a permit. It does not interrupt a run in
 // progress. Remove returns when that run has ended and Cancel has been called, or when ctx ends, in which case the
-// removal continues in the background. The error is ErrNotRegistered or that of ctx.
+// removal continues in the background. The error is ErrNotRegistered or ctx's error.
 func (m *Manager) Remove(ctx context.Context, name string) error { return m.remove(ctx, name, false) }
 
 // RemoveNow is like Remove, but cancels the context of a run in progress with the cause ErrRemoved, and calls Cancel
@@ -175,7 +175,7 @@ func (m *Manager) List() []Info {
 }
 
 // Close removes all tasks as RemoveNow does, and stops the scheduler. It returns when the Manager has stopped
-// completely, or when ctx ends, in which case it can be called again. The error is that of ctx or of the scheduler.
+// completely, or when ctx ends, in which case it can be called again. The error is ctx's error or the scheduler's.
 func (m *Manager) Close(ctx context.Context) error { return m.close(ctx, true) }
 
 // Shutdown is like Close, but lets runs finish, as Remove does. A program typically calls it with a ctx that has a

@@ -125,7 +125,7 @@ func WithProbeURL(address string) Option {
 }
 
 // WithRetries sets how many times a Strategy can return Retry for one run, and the delay before the next attempt to
-// acquire the permit. When the retries are used up, the holder counts as alive. Default: DefaultRetries and
+// acquire the permit. When the retries are used up, the holder is considered alive. Default: DefaultRetries and
 // DefaultRetryDelay.
 func WithRetries(n int, delay time.Duration) Option {
 	return func(s *settings) error {

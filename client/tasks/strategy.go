@@ -32,7 +32,7 @@ func (v Verdict) String() string {
 	return "Verdict(" + strconv.Itoa(int(v)) + ")"
 }
 
-// Evidence is the input of a Strategy.
+// Evidence is the input to a Strategy.
 type Evidence struct {
 	// Holder is the record of the permit that keeps the task from running here, as just returned by the leader. It
 	// identifies the holder and contains the time of the grant and, in ExpiresIn, how long the permit lasts without

@@ -24,7 +24,7 @@ type Task interface {
 	// panic means that the run failed.
 	Run(ctx context.Context) error
 	// Cancel is called once, when the task is removed. If Run is in progress and does not watch its context, Cancel
-	// must make it return soon.
+	// must make it return promptly.
 	Cancel()
 }
 

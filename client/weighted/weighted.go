@@ -1,8 +1,8 @@
 // Package weighted wraps a semaphore on a Gatekeeper cluster in the API of golang.org/x/sync/semaphore, for programs
 // written against that API.
 //
-// That API cannot express the loss of a permit. A permit from a cluster can be lost, and the program must then stop the
-// work that the permit protects. So watch Context, or use package client directly.
+// That API has no way to report that a permit was lost. A permit from a cluster can be lost, and the program must then
+// stop the work that the permit protects. Watch Context for this, or use package client directly.
 //
 // # Compatibility
 //
@@ -43,8 +43,8 @@ type held struct {
 	unwatch func() bool
 }
 
-// New returns a view of sem that holds nothing. sem must not have a holder ID, because one holder ID can hold only one
-// permit at a time.
+// New returns a view of sem that holds no permits. sem must not have a holder ID, because one holder ID can hold only
+// one permit at a time.
 func New(sem *client.Semaphore) *Weighted {
 	w := &Weighted{sem: sem}
 	w.ctx, w.cancel = context.WithCancelCause(context.Background())

@@ -26,13 +26,13 @@
 // has ended without a result, because the worker was lost or returned the task. A member joining or leaving, or a
 // change of leader, does not cause a second execution. The servers record only the result of the newest permit, so a
 // worker that was suspended and replaced cannot record a second one. This does not cover other writes by the task. Pass
-// Task.Token with them, and let the resource reject a token that is older than the newest it has seen. They then also
-// take effect exactly once; see package client/fence.
+// Task.Token with them, and let the resource reject a token that is older than the newest it has seen. Those writes
+// then also take effect exactly once; see package client/fence.
 //
 // # When the submitter dies
 //
 // With SubmitterKeep, the default, a job outlives its submitter. Results are stored under the job's ID, so a restarted
-// program can read them. With SubmitterCancel the job is cancelled when its submitter is lost. Use it if nobody else
+// program can read them. With SubmitterCancel the job is cancelled when its submitter is lost. Use it if no one else
 // needs the results.
 //
 // # Compatibility

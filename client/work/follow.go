@@ -13,8 +13,8 @@ import (
 // Change is an update to a job.
 type Change struct {
 	// Revision is the last revision whose changes have been delivered completely. Store it together with the results of
-	// your processing: a later Follow from this revision yields only what is missing. While the parts of a large change
-	// are arriving, it remains the revision of the previous change.
+	// your processing: a later Follow from this revision yields only the changes since then. While the parts of a large
+	// change are arriving, it remains the revision of the previous change.
 	Revision uint64
 	// Job is the current state of the job.
 	Job *gatekeeperv1.Job
@@ -169,8 +169,8 @@ type TaskError struct {
 	Index    int
 	State    gatekeeperv1.TaskState
 	Attempts int
-	// Failure is the message of the last attempt that failed or was returned, or empty if it left none. For a cancelled
-	// task it says who cancelled the job, and why.
+	// Failure is the message of the last attempt that failed or was returned, or empty if there was none. For a
+	// cancelled task it says who cancelled the job, and why.
 	Failure string
 	// Result is the data that the last attempt returned together with its error.
 	Result []byte

@@ -59,7 +59,7 @@ const (
 	// any process can read them.
 	SubmitterKeep SubmitterPolicy = iota
 	// SubmitterCancel cancels the job when the permit of its submitter has ended. After a crash this takes at most
-	// SubmitterLease. Closing the Client and losing the network also end the permit. Use it if nobody else needs the
+	// SubmitterLease. Closing the Client and losing the network also end the permit. Use it if no one else needs the
 	// results.
 	SubmitterCancel
 )

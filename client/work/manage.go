@@ -69,7 +69,7 @@ func Tasks(ctx context.Context, c *client.Client, req *gatekeeperv1.ListTasksReq
 }
 
 // Cancel cancels a job and returns it. No more of its tasks are handed out, and workers holding its tasks must stop.
-// reason is text for operators. Cancelling an ended or cancelled job has no effect and is not an error.
+// reason is shown to operators. Cancelling an ended or cancelled job has no effect and is not an error.
 func Cancel(ctx context.Context, c *client.Client, id, reason string) (*gatekeeperv1.Job, error) {
 	r, err := c.Work().CancelJob(ctx, &gatekeeperv1.CancelJobRequest{Id: id, Author: c.Semaphore("").Acquirer(), Reason: reason})
 	return r.GetJob(), err

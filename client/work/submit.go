@@ -31,8 +31,8 @@ type Submitted struct {
 // tasks only after that. By default a payload can be at most 64 KiB, and all payloads of a job together 64 MiB; the
 // settings of the cluster can change these limits.
 //
-// Submit retries until ctx ends, even after an unknown outcome, because the ID makes that safe. While no server
-// answers, the number of waiting submissions is limited by client.WithSubmitBuffer.
+// Submit retries until ctx ends, even after an unknown outcome, because the ID makes that safe. While no server is
+// responding, the number of waiting submissions is limited by client.WithSubmitBuffer.
 //
 // The error is a *client.JobDiffersError if the ID belongs to a job with different content, a
 // *client.NoSuchDefinitionError if the semaphore does not exist, a *client.WorkLimitError, a *client.SubmitBufferError,
@@ -130,7 +130,7 @@ func SubmitAndWait(ctx context.Context, c *client.Client, job Job, payload []byt
 	if generatedID && ctx.Err() != nil {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 		defer cancel()
-		_, _ = Cancel(ctx, c, job.ID, "its submitter stopped waiting") // on an error, either the job was not stored, or nobody will read its result
+		_, _ = Cancel(ctx, c, job.ID, "its submitter stopped waiting") // on an error, either the job was not stored, or no one will read its result
 	}
 	return nil, err
 }

@@ -36,9 +36,9 @@ type Worker struct {
 	//
 	// If Handle returns a nil error, the task is done. If it returns an error after ctx was cancelled, or
 	// client.ErrCutShort, the task is returned to the queue and the attempt does not count. On any other error, the
-	// task fails with the text of the error. A result returned with an error is kept if both fit into MaxResult, or
-	// into 256 bytes if that is more. A task also fails if it runs longer than max_hold, makes no progress for its
-	// stall limit, panics, calls runtime.Goexit, or returns a result larger than the job allows.
+	// task fails with that error's message. A result returned with an error is kept if both fit into MaxResult, or into
+	// 256 bytes if that is more. A task also fails if it runs longer than max_hold, makes no progress for its stall
+	// limit, panics, calls runtime.Goexit, or returns a result larger than the job allows.
 	Handle func(ctx context.Context, t *Task) (result []byte, err error)
 	// Grace is how long tasks may continue after the context of Run has ended. After that, their contexts are
 	// cancelled. 0 means that they are cancelled immediately. GraceUnlimited lets all of them finish.
@@ -68,14 +68,14 @@ type Report struct {
 	Unrecorded error
 }
 
-// Run executes tasks until ctx ends, and returns the cause. If the servers refuse the worker permanently, for example
+// Run executes tasks until ctx ends, and returns ctx's cause. If the servers refuse the worker permanently, for example
 // because its weight is too large, it returns earlier with the reason. If the semaphore is missing, paused or full, Run
 // waits.
 //
 // When ctx ends, Run takes no more tasks, lets running tasks continue for Grace, cancels their contexts, waits until
 // all have returned, and reports their outcomes. Unfinished tasks are handed to other workers immediately. While no
-// server answers, running tasks continue until their permits can no longer be relied on. Run takes new tasks again when
-// a server answers.
+// server is responding, running tasks continue until their permits can no longer be relied on. Run takes new tasks
+// again once a server responds.
 func Run(ctx context.Context, w Worker) error {
 	if w.Semaphore == nil || w.Handle == nil {
 		return errors.New("a worker requires a Semaphore and a Handle")
@@ -302,8 +302,8 @@ func returnReason(stopped, err error) string {
 	return fmt.Sprintf("%v: %v", stopped, err)
 }
 
-// free frees the slot of a task. next reports that the task's own stream is in use, so that the message with the task's
-// outcome can also request another task.
+// free frees the slot of a task. next reports whether the stream that delivered the task is still in use, so that the
+// message with the task's outcome can also request another task.
 func (r *run) free(held *client.WorkTask) (next bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -349,5 +349,5 @@ func (r *run) watch(t *Task, returned <-chan struct{}) {
 	}
 }
 
-// overrunGrace is how long a task may keep running after the end of its permit before this is logged.
+// overrunGrace is how long a task may keep running after its permit has ended before this is logged.
 const overrunGrace = time.Second

@@ -34,8 +34,7 @@ variables, variables over the file, and the file over defaults.`
 // garbage collection. GOGC takes precedence.
 const gcPercent = 200
 
-// run is the whole program. It returns the exit code after ctx has ended and the server has stopped, or when the server
-// could not start.
+// run runs the command given by args and returns its exit code. A server runs until ctx ends or a fault stops it.
 func run(ctx context.Context, args, env []string, stdout, stderr io.Writer) int {
 	cmd := command(environment{variables: env, root: os.Geteuid() == 0}, stderr)
 	cmd.SetArgs(args)
@@ -171,7 +170,7 @@ func (o *options) serve(ctx context.Context, stderr io.Writer) error {
 const closeGrace = 10 * time.Second
 
 // close stops the server, gracefully if possible. It always returns, because a supervisor needs the process to end.
-// Calls still in flight then have an unknown outcome, as after a crash.
+// Calls still in flight then have an unknown outcome, as they would after a crash.
 func (o *options) close(ctx context.Context, server *gatekeeper.Server, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, o.shutdownTimeout)
 	defer cancel()

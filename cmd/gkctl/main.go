@@ -18,12 +18,12 @@
 //	bench    bench
 //	root     help, completion, version, and the root command
 //
-// A command has an options struct, filled by its flags, and a run method. The constructor newX takes that method as an
-// argument, so that a test can inspect the options instead of running the command. These packages do not import each
-// other. They share change (preview, confirmation, undo), conn (connections to servers), lookup (names and globs), ui
-// (streams, formats, errors, exit codes) and words (API messages as text). Each of the shared packages only imports
-// those later in this list. Package held runs a command while a permit is held, using package child. Script tests of
-// whole commands are in testdata/script.
+// Each command has an options struct, filled in from its flags, and a run method. The constructor newX takes that
+// method as an argument, so that a test can inspect the options instead of running the command. These packages do not
+// import each other. They share change (preview, confirmation, undo), conn (connections to servers), lookup (names and
+// globs), ui (streams, formats, errors, exit codes) and words (API messages as text). Each of the shared packages only
+// imports those later in this list. Package held runs a command while a permit is held, using package child. Script
+// tests of complete commands are in testdata/script.
 package main
 
 import (

@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// batched compares batched and separate calls from one client's goroutines, for one number of callers.
+// batched compares batched and separate calls from one client's goroutines, at one number of callers.
 type batched struct {
 	Callers int `json:"callers"`
 	// Unary is the result with the generated stub, which makes one call per request. Batches is the result with a
@@ -43,7 +43,7 @@ func denial(ctx context.Context, stub gatekeeperv1.PermitServiceClient, caller i
 }
 
 // measureBatched requests a permit that another caller holds, alternating between windows with separate calls and
-// windows with the client, which batches requests. The servers already know the callers.
+// windows with the client, which batches requests. The leader has already recorded the callers.
 func (b *bench) measureBatched(ctx context.Context, leader *servers.Server, conns load.Conns) ([]batched, error) {
 	c, err := client.Dial(ctx, []string{leader.API})
 	if err != nil {

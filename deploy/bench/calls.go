@@ -28,13 +28,13 @@ type overhead struct {
 	// Both are in µs.
 	PerRPC float64 `json:"added_us_per_rpc"`
 	Error  float64 `json:"error_us_per_rpc"`
-	// RawCost and ClientCost are what a unit of work costs the calling process. CPU time depends less on other load on
-	// the machine than the medians do.
+	// RawCost and ClientCost are the costs of a unit of work to the calling process. CPU time depends less on other
+	// load on the machine than the medians do.
 	RawCost    cost `json:"raw"`
 	ClientCost cost `json:"client"`
 }
 
-// cost is what a unit of work costs the calling process.
+// cost is the cost of a unit of work to the calling process.
 type cost struct {
 	CPU    float64 `json:"cpu_us"`
 	Allocs float64 `json:"allocs"`
@@ -47,8 +47,8 @@ const overheadTarget = 20.0
 type work func(context.Context) error
 
 // measureCalls measures the same work through the generated stub and through the client, alternately, against one
-// server. If possible, the server's data is in memory, because the variation of disk and network latency would exceed
-// the overhead.
+// server. If possible, the server's data is in memory, because variations in disk and network latency would exceed the
+// overhead.
 func (b *bench) measureCalls(ctx context.Context) ([]overhead, error) {
 	dir, err := os.MkdirTemp("/dev/shm", "gatekeeper-bench-")
 	if err != nil {
@@ -65,7 +65,7 @@ func (b *bench) measureCalls(ctx context.Context) ([]overhead, error) {
 		return nil, err
 	}
 	defer raw.Close()
-	// The name is as long as the identity of the stub's caller, so that both send requests of the same size.
+	// The acquirer's name is as long as that of the stub's caller, so that both send requests of the same size.
 	c, err := client.Dial(ctx, []string{leader.API}, client.WithGroup("bench"), client.WithAcquirer("caller-0"))
 	if err != nil {
 		return nil, err
@@ -100,8 +100,8 @@ func (b *bench) measureCalls(ctx context.Context) ([]overhead, error) {
 	return all, nil
 }
 
-// tryAcquire makes the same call as the client, with a new request id. The id is cheap to make, because generating good
-// ids is part of the client's overhead.
+// tryAcquire makes the same call as the client, with a new request id. The id is cheap to generate, because generating
+// good ids is part of the client's overhead.
 func tryAcquire(ctx context.Context, stub gatekeeperv1.PermitServiceClient, semaphore string, turn *int) (*gatekeeperv1.TryAcquireResponse, error) {
 	*turn++
 	id := fmt.Sprintf("%026d", *turn) // as long as the client's ids

@@ -17,20 +17,20 @@ import (
 
 // control holds the latencies of operator actions on three servers. Times are in µs unless noted.
 type control struct {
-	// RoundTrip is the median latency of a call that one server answers without involving the others.
+	// RoundTrip is the median latency of a call that one server handles without involving the others.
 	RoundTrip float64 `json:"round_trip_us"`
-	// The delivery time runs from the response to an edit until watchers on all servers have it.
+	// The delivery time is the time from the response to an edit until watchers on all servers have received it.
 	DeliveryP50 float64 `json:"edit_heard_p50_us"`
 	DeliveryMax float64 `json:"edit_heard_max_us"`
 	// Batch is the median time of a batch of batchEdits edits, in ms.
 	Batch float64 `json:"batch_ms"`
-	// The handover time runs from sending a release until the waiter has its grant. CommitP50 is the time of a release
-	// without a waiter. Floor is two consecutive syncs and two hops, each measured as a call that one server answers
-	// alone. The three are measured alternately.
+	// The handover time is the time from sending a release until the waiter receives its grant. CommitP50 is the
+	// latency of a release without a waiter. Floor is the time of two consecutive syncs and two hops. A hop is measured
+	// as a call that one server handles on its own. The three are measured alternately.
 	HandoverP50 float64 `json:"hand_over_p50_us"`
 	CommitP50   float64 `json:"commit_p50_us"`
 	Floor       float64 `json:"floor_us"`
-	// WatchersCPU is the server's CPU usage in percent of one core, with manyWatchers watchers and eventsPerSecond
+	// WatchersCPU is the leader's CPU usage as a percentage of one core, with manyWatchers watchers and eventsPerSecond
 	// events per second.
 	WatchersCPU float64 `json:"watchers_cpu_percent"`
 	Events      int     `json:"events_told"`
@@ -131,7 +131,7 @@ func listen(ctx context.Context, conn *grpc.ClientConn, to chan<- received) erro
 	return nil
 }
 
-// measureDelivery makes edits, and waits after each one until a watcher on every server has received it.
+// measureDelivery makes edits and, after each one, waits until a watcher on every server has received it.
 func (c *control) measureDelivery(ctx context.Context, cluster *servers.Cluster, _ *servers.Server, conn *grpc.ClientConn) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Minute, errors.New("a watcher did not receive an edit"))
 	defer cancel()
@@ -208,7 +208,7 @@ func (c *control) measureBatch(ctx context.Context, _ *servers.Cluster, _ *serve
 	return nil
 }
 
-// measureHandover repeatedly releases a permit that has a waiter, alternating with the calls for comparison.
+// measureHandover repeatedly releases a permit that has a waiter, alternating with the operations it is compared with.
 func (c *control) measureHandover(ctx context.Context, conn *grpc.ClientConn, appendOnce, trip func() error) error {
 	permits := gatekeeperv1.NewPermitServiceClient(conn)
 	release := func(token uint64) error {

@@ -79,8 +79,8 @@ func (b *bench) measureCore(ctx context.Context, count int) (*core, error) {
 	return result, nil
 }
 
-// start starts a cluster with its data in a directory of the given name, and finds its leader. The caller must kill the
-// cluster.
+// start starts a cluster with its data in a directory with the given name, and finds its leader. The caller must kill
+// the cluster.
 func (b *bench) start(ctx context.Context, name string, count int) (*servers.Cluster, *servers.Server, error) {
 	return b.startIn(ctx, filepath.Join(b.dir, name), count)
 }
@@ -204,7 +204,7 @@ func (b *bench) measureRefreshes(ctx context.Context, leader *servers.Server, t 
 	return nil
 }
 
-// measurePairs acquires and releases, with a separate semaphore for each caller.
+// measurePairs measures acquire/release pairs, with a separate semaphore for each caller.
 func (b *bench) measurePairs(ctx context.Context, leader *servers.Server, t *workloads, result *core) error {
 	return t.withWorkload(ctx, "acquire", b.maxCallers(), 1, func(call load.Call) error {
 		for _, callers := range b.callers {

@@ -34,7 +34,7 @@ func scrape(ctx context.Context, server *servers.Server) (counters, error) {
 	return counters{entries: sums[metricEntries], commands: sums[metricCommands], cpu: sums[metricCPU]}, nil
 }
 
-// quiet is how long the leader must write nothing before it counts as settled. It records callers once a second.
+// quiet is how long the leader must go without writing to be considered idle. It records callers once a second.
 const quiet = 2 * time.Second
 
 // awaitQuiet waits until the leader has finished its background writes.
@@ -61,7 +61,7 @@ func awaitQuiet(ctx context.Context, leader *servers.Server) error {
 	return nil
 }
 
-// withoutWrites calls do, and fails if the leader writes anything to its log in the meantime.
+// withoutWrites calls do and fails if the leader writes anything to its log in the meantime.
 func withoutWrites(ctx context.Context, leader *servers.Server, do func() error) error {
 	before, err := scrape(ctx, leader)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 // keepResult is the cost of keeping permits alive.
 type keepResult struct {
 	keeperReport
-	// ServersCPU is the CPU usage of all servers during the window, in percent of one core.
+	// ServersCPU is the CPU usage of all servers during the window, as a percentage of one core.
 	ServersCPU float64 `json:"servers_cpu_percent"`
 }
 

@@ -19,7 +19,7 @@ import (
 type keeperReport struct {
 	Permits int     `json:"permits"`
 	Seconds float64 `json:"seconds"`
-	// CPU is the CPU usage of the whole process, user and system, in percent of one core.
+	// CPU is the CPU usage of the whole process, user and system, as a percentage of one core.
 	CPU float64 `json:"client_cpu_percent"`
 	// PerToken is the CPU time per refreshed permit, in µs.
 	PerToken float64 `json:"client_cpu_us_per_token"`
@@ -27,7 +27,7 @@ type keeperReport struct {
 	Streams int `json:"streams"`
 	Frames  int `json:"frames"`
 	Tokens  int `json:"tokens"`
-	// NotRefreshed counts results other than a refresh.
+	// NotRefreshed counts results other than refreshes.
 	NotRefreshed int `json:"not_refreshed"`
 	// Missed counts permits that were not refreshed at least twice.
 	Missed int `json:"missed"`
@@ -40,7 +40,7 @@ type keeperReport struct {
 const acquirers = 50
 
 // keep runs in the keeper process. It acquires permits of the semaphore "kept", spread evenly over a third of their
-// duration, so that their refreshes are as evenly distributed as in normal operation. It prints a line when all permits
+// duration, so that their refreshes are distributed as evenly as in normal operation. It prints a line when all permits
 // have been refreshed once, and then reports on the following window.
 func keep(ctx context.Context, out io.Writer, endpoints []string, permits int, window time.Duration) error {
 	t := &traffic{counts: make(map[uint64]int, permits)}

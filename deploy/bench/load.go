@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
-// windows configures measurements. The warm-up does not count. The result is the median of the windows.
+// windows configures measurements. The warm-up is not measured. The result is the median of the windows.
 type windows struct {
 	warmUp, window time.Duration
 	count          int

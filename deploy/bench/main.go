@@ -1,6 +1,6 @@
 // Command bench measures Gatekeeper servers that run as separate processes on this machine. It has six parts:
 //
-//   - core: denials, refreshes, and acquire/release pairs, on one server and on three, next to two limits
+//   - core: denials, refreshes, and acquire/release pairs, on one server and on three, along with two limits
 //     measured in the same run: grpc-go's unary echo, and an append with fdatasync.
 //   - calls: the overhead of the client library over the generated stub, measured alternately against one server with
 //     its data in memory.
@@ -9,7 +9,7 @@
 //   - keep: the cost to one client, in a separate process, of keeping 10,000 permits of 30 s alive on three servers.
 //   - profile: the CPU profile of the leader of three servers while it denies, refreshes and grants. It runs only on
 //     request.
-//   - failover: the time from killing the leader with kill -9 to the next grant, with both profiles. It takes minutes,
+//   - failover: the time from killing the leader with kill -9 to the next grant, with both profiles. It takes minutes
 //     and runs only on request.
 //
 // Package peers, a separate module, compares Gatekeeper with other systems. Only ratios and differences within one run
@@ -122,7 +122,7 @@ func (b *bench) run(ctx context.Context, out io.Writer, parts, sizes, callers, f
 		return err
 	}
 	var err error
-	// Next to the binaries, to use a real disk: temporary directories are often in memory.
+	// Keep the data next to the binaries, on a real disk. Temporary directories are often in memory.
 	if b.dir, err = os.MkdirTemp(b.bin, "bench-"); err != nil {
 		return err
 	}

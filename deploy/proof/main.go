@@ -24,7 +24,7 @@ import (
 
 func main() { program.Main("proof", command) }
 
-// proof is the command with its flags.
+// proof holds the command's options.
 type proof struct {
 	out     io.Writer
 	bin     string
@@ -88,7 +88,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	return p.runAll(ctx)
 }
 
-// runAll performs the runs, and returns an error if any of them failed.
+// runAll performs the runs and returns an error if any of them failed.
 func (p *proof) runAll(ctx context.Context) error {
 	removed, err := namespaces.Sweep()
 	if len(removed) > 0 {

@@ -21,7 +21,7 @@ const columns = "commit\tseed\tkind\tseconds\toperations\tunanswered\tgrants\tla
 // sharedColumn is the index of the last column. Tallies that predate shared tasks lack it.
 const sharedColumn = 12
 
-// head returns the current commit, which is the default of -commit. Outside a repository it returns "unknown".
+// head returns the current commit, which is the default for -commit. Outside a repository it returns "unknown".
 func head() string {
 	commit, err := exec.Command("git", "rev-parse", "--short=10", "HEAD").Output()
 	if err != nil {
@@ -74,7 +74,7 @@ func sum(file string) (string, error) {
 		first, last, runs, counted.Format(networks, ", "), operations, unanswered, grants, counted.Format(work, ", "), totalFaults, counted.Format(faults, ", "), violations, undecided), nil
 }
 
-// add adds counts in the format of counted.Words.
+// add parses counts in the format of counted.Format and adds them to counts.
 func add(counts map[string]int, words string) error {
 	for _, word := range strings.Split(words, ", ") {
 		if count, what, ok := strings.Cut(word, " "); ok {
@@ -88,7 +88,7 @@ func add(counts map[string]int, words string) error {
 	return nil
 }
 
-// appendTally appends a run to a tally file. An explicit log store becomes part of the kind: full-disk+wal.
+// appendTally appends a run to a tally file. An explicit log store becomes part of the kind, as in full-disk+wal.
 func appendTally(file, commit, store string, r *run.Report, length time.Duration) error {
 	_, err := os.Stat(file)
 	missing := errors.Is(err, fs.ErrNotExist)

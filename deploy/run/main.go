@@ -77,7 +77,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 		"--data-dir", filepath.Join(o.data, "gk1"),
 		"--api-address", o.api, "--peer-address", o.peer, "--http-address", o.http, "--admin-address", o.admin,
 		"--definitions", o.definitions)
-	// Errors at startup are also shown to the user. All output goes to the log.
+	// All output goes to the log. Errors at startup are also shown to the user.
 	head := &outputHead{limit: 64 << 10}
 	cmd.Stdout, cmd.Stderr = w, io.MultiWriter(w, head)
 	// The server runs in a separate process group, so that Ctrl-C reaches only this program, which then stops the
@@ -129,8 +129,8 @@ func (o *options) gkctl() string {
 	return gkctl
 }
 
-// loadTimeout is how long the server may take to load the definitions after it is ready. If the user has deleted
-// all definitions in this data directory, they stay deleted.
+// loadTimeout is how long the server may take to load the definitions after it is ready. There may be none to load,
+// because definitions that the user has deleted from this data directory stay deleted.
 const loadTimeout = 5 * time.Second
 
 // awaitServing waits until the server is ready and has loaded its definitions, and returns their number.

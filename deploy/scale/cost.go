@@ -113,7 +113,7 @@ func (f *fleet) refreshOne(ctx context.Context, caller int) (int, error) {
 	return 1, f.refresh(ctx, caller, f.randomToken())
 }
 
-// tokensPerFrame is the number of permits refreshed in one call, as a client with many would do.
+// tokensPerFrame is the number of permits refreshed in one call, as by a client that holds many.
 const tokensPerFrame = 100
 
 // refreshFrame refreshes many random permits in one call.
@@ -156,7 +156,7 @@ func (f *fleet) acquireAndRelease(ctx context.Context, caller int) (int, error) 
 	return 1, f.release(ctx, caller, token)
 }
 
-// measureExpiry acquires permits without refreshing them, and measures the server's CPU time until they have expired.
+// measureExpiry acquires permits without refreshing them and measures the server's CPU time until they have expired.
 func (s *scale) measureExpiry(ctx context.Context, server *servers.Server, f *fleet) (op, error) {
 	remaining := func() (int, error) {
 		status, err := server.Status(ctx)

@@ -20,10 +20,10 @@ const (
 	longDuration = time.Hour
 	// briefDuration is the duration of permits whose expiry is measured.
 	briefDuration = 2 * time.Second
-	// wideCount is the number of semaphores that share one half of the permits. The other half is spread over
+	// wideCount is the number of semaphores that share half of the permits. The other half is spread over
 	// semaphores with few permits each.
 	wideCount = 10
-	// batchSize is the number of definitions created by one log entry.
+	// batchSize is the number of definitions created per log entry.
 	batchSize = 5000
 	// hosts is the number of acquirers that hold the permits.
 	hosts = 10_000
@@ -45,7 +45,7 @@ func typicalName(i int) string { return fmt.Sprintf("reports-nightly-%06d", i) }
 
 func ownName(caller int) string { return "own/" + strconv.Itoa(caller) }
 
-// typical returns a definition of typical size: two labels, a description, a pattern.
+// typical returns a definition of typical size, with two labels, a description and a pattern.
 func typical(i int) *gatekeeperv1.Definition {
 	pattern, permits := group+"|site-"+strconv.Itoa(i%7), uint32(1000)
 	return &gatekeeperv1.Definition{
@@ -54,15 +54,15 @@ func typical(i int) *gatekeeperv1.Definition {
 	}
 }
 
-// fleet holds the callers of a server, and the objects they have created.
+// fleet holds a server's callers and the objects they have created.
 type fleet struct {
 	conns   load.Conns
 	created amounts
 	tokens  []uint64
 }
 
-// newFleet opens connections to a server, creates the semaphores for measurements, and acquires the permit of one of
-// them.
+// newFleet opens connections to a server, creates the semaphores for measurements, and acquires the permit of the
+// semaphore heldName.
 func newFleet(ctx context.Context, address string, callers int) (*fleet, error) {
 	conns, err := load.Dial(address)
 	if err != nil {
@@ -136,7 +136,7 @@ func (f *fleet) release(ctx context.Context, caller int, token uint64) error {
 // holder returns a holder id as long as those of the client library.
 func holder(i int) string { return fmt.Sprintf("h%025d", i) }
 
-// newHolder returns an unused holder id, because servers remember that the permits of recent holders have ended.
+// newHolder returns an unused holder id. Ids cannot be reused, because servers remember recently ended permits.
 func newHolder() string { return fmt.Sprintf("n%025d", rand.Uint64()) }
 
 // define creates definitions until the given number exists.
@@ -155,7 +155,7 @@ func (f *fleet) define(ctx context.Context, to int) error {
 }
 
 // grant acquires permits until the given number exists, each with a separate call. Every other permit belongs to a wide
-// semaphore. The rest are spread over the newest definitions; the parameter newest says how many.
+// semaphore. The rest are spread over the newest definitions; newest is their number.
 func (f *fleet) grant(ctx context.Context, callers, to, newest int) error {
 	first := f.created.Permits
 	f.tokens = append(f.tokens, make([]uint64, to-first)...)

@@ -1,19 +1,19 @@
-// Command scale fills real servers on this machine with 100 000 definitions, 1 000 000 permits and 10 000 clients. At
-// 10, 30 and 100 % of these numbers, it measures the cost per object, and figures that should not grow:
+// Command scale fills real servers on this machine with 100,000 definitions, 1,000,000 permits and 10,000 clients. At
+// 10%, 30% and 100% of these numbers, it measures the cost per object and figures that should not grow:
 //
 //   - an idle server with the job schedule of the Kubernetes project;
 //   - memory per client stream, with shared and with separate connections;
 //   - one server, filled in stages: memory per definition and permit, the cost of a decision, a refresh, a grant and an
-//     expiry, the duration of a snapshot and its effect on grants, and the duration of a restart;
-//   - three servers, made from the full one by adding two members: how long grants stop when the leader hands over
+//     expiry, how long a snapshot takes and how it affects grants, and how long a restart takes;
+//   - three servers, built from the full one by adding two members: how long grants stop when the leader hands over
 //     leadership and when it is killed, compared with three empty servers.
 //
 // Permits are created by log entries through the public API. Each figure with a target is printed next to the target. A
 // missed target does not fail the run, because most figures depend on the machine and its other load. A failed call or
 // a lost permit fails the run.
 //
-// With -paper, it measures nothing. Instead, it estimates the capacity of larger machines and more clusters from the
-// constants measured here.
+// With -paper, it takes no measurements. Instead, it estimates the capacity of larger machines and more clusters from
+// previously measured constants.
 package main
 
 import (
@@ -40,13 +40,13 @@ type amounts struct {
 	Clients     int `json:"clients"`
 }
 
-// scaled returns a fraction of the amounts, at least one of each.
+// scaled returns a fraction of the amounts, but at least one of each.
 func (a amounts) scaled(part float64) amounts {
 	fraction := func(n int) int { return max(int(float64(n)*part), 1) }
 	return amounts{fraction(a.Definitions), fraction(a.Permits), fraction(a.Clients)}
 }
 
-// scale is the command with its flags.
+// scale holds the command's options.
 type scale struct {
 	out       io.Writer
 	bin, dir  string
@@ -163,7 +163,7 @@ func (s *scale) logf(format string, args ...any) {
 	fmt.Fprintf(s.out, "%s "+format+"\n", append([]any{time.Now().Format(time.TimeOnly)}, args...)...)
 }
 
-// start starts servers with their data in a directory with the given name. The caller must kill them.
+// start starts servers that store their data in the named directory. The caller must kill them.
 func (s *scale) start(ctx context.Context, name string, count int, definitions string) (*servers.Cluster, error) {
 	return servers.Start(ctx, servers.Options{
 		Binary: filepath.Join(s.bin, "gatekeeperd"), Dir: filepath.Join(s.dir, name), Count: count, Definitions: definitions,

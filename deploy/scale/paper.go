@@ -20,7 +20,7 @@ type constants struct {
 	Grant    float64 `json:"grant_release_us"` // on a single server
 	Follower float64 `json:"follower_us"`      // the additional time for each follower
 	Expiry   float64 `json:"expiry_us"`
-	Apply    float64 `json:"apply_us"` // of one command, applied sequentially
+	Apply    float64 `json:"apply_us"` // per command, applied sequentially
 
 	PermitBytes     float64 `json:"permit_bytes"`
 	DefinitionBytes float64 `json:"definition_bytes"`
@@ -142,7 +142,7 @@ type capacity struct {
 // refreshEvery is the interval, in seconds, at which a client refreshes a permit with a duration of one minute.
 const refreshEvery = 20
 
-// estimate returns the capacity of a cluster with the given number of servers. print writes the formulas below its
+// estimate returns the capacity of a cluster with the given number of servers. print writes these formulas below the
 // table.
 func (c *constants) estimate(servers int) capacity {
 	cpu := c.Cores * c.Use * 1e6
@@ -166,7 +166,7 @@ func (c *constants) estimate(servers int) capacity {
 	return k
 }
 
-// hundredfold multiplies the size for which one cluster is designed.
+// hundredfold is the factor by which the estimate exceeds the size that one cluster is designed for.
 const hundredfold = 100
 
 // clusters returns the number of such clusters needed for a hundred times the full size, partitioned by semaphore name.
@@ -213,7 +213,7 @@ func (c *constants) print(out io.Writer) {
 	}
 }
 
-// round formats a number with two significant digits.
+// round formats a number, rounded down to two significant digits.
 func round(v float64) string {
 	if v < 1 {
 		return "0"

@@ -13,13 +13,13 @@ import (
 type stage struct {
 	Part float64 `json:"part"`
 	amounts
-	// These fields are the memory per object added in this stage.
+	// Definition and Permit are the memory usage per object added in this stage.
 	Definition memory `json:"definition"`
 	Permit     memory `json:"permit"`
-	// Only InUse is meaningful for a client's stream, because small changes do not show in the resident size of a
-	// large process.
+	// Stream is the memory usage per client stream. Only InUse is meaningful, because small changes do not show in the
+	// resident size of a large process.
 	Stream memory `json:"stream"`
-	// Filled is the memory of the whole server. Restarted is its memory after it was killed and restarted.
+	// Filled is the memory usage of the whole server. Restarted is its memory usage after it was killed and restarted.
 	Filled    memory           `json:"filled"`
 	Restarted memory           `json:"restarted"`
 	FillRate  float64          `json:"permits_a_second"`
@@ -91,7 +91,7 @@ func (s *scale) measureStage(ctx context.Context, server *servers.Server, f *fle
 	return st, nil
 }
 
-// fill creates the missing definitions and then the missing permits, and measures the memory before and after each
+// fill creates the missing definitions and then the missing permits. It measures memory usage before and after each
 // step.
 func (s *scale) fill(ctx context.Context, server *servers.Server, f *fleet, st *stage) error {
 	previous := f.created
@@ -140,7 +140,7 @@ func (s *scale) withClients(ctx context.Context, server *servers.Server, f *flee
 	return err
 }
 
-// measureRestart kills and restarts the server, and requests a permit until it is granted.
+// measureRestart kills and restarts the server, and then requests a permit until it is granted.
 func (s *scale) measureRestart(ctx context.Context, server *servers.Server, f *fleet, st *stage) error {
 	snapshotIndex, err := newestSnapshot(server)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// streams holds the result for clients that each have one open stream, on which a permit was refreshed.
+// streams holds the result for clients that have each refreshed a permit on one open stream.
 type streams struct {
 	Clients     int `json:"clients"`
 	Connections int `json:"connections"`
@@ -94,7 +94,7 @@ type clients struct {
 	cancels []context.CancelFunc
 }
 
-// open opens a stream for each token, and refreshes the token on it once.
+// open opens a stream for each token and refreshes the token on it once.
 func (c *clients) open(ctx context.Context, address string, tokens []uint64) error {
 	for len(c.conns)*c.sharing < len(tokens) {
 		conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))

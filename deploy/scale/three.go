@@ -21,13 +21,13 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// three holds the results for three servers, made from one server by adding two members.
+// three holds the results for three servers, built from one server by adding two members.
 type three struct {
 	Empty gaps `json:"empty"`
 	Full  gaps `json:"full"`
 	// Joined is the time until both new members were voters and had caught up, in seconds.
 	Joined float64 `json:"joined_seconds"`
-	// Grant is the cost of a grant with its release on a leader with two followers.
+	// Grant is the cost of a grant and its release on a leader with two followers.
 	Grant op `json:"grant"`
 	// Follower and Leader are the memory usage by role.
 	Follower memory `json:"follower"`
@@ -61,7 +61,7 @@ func (s *scale) measureEmpty(ctx context.Context, r *report) error {
 	return err
 }
 
-// measureThree adds two servers to the full one.
+// measureThree adds two servers to the full one and measures the cluster.
 func (s *scale) measureThree(ctx context.Context, cluster *servers.Cluster, f *fleet, r *report) error {
 	var err error
 	if r.Three.Joined, err = s.join(ctx, cluster); err != nil {
@@ -113,7 +113,7 @@ func (s *scale) join(ctx context.Context, cluster *servers.Cluster) (seconds flo
 }
 
 // awaitCaughtUp waits until the given number of voters exists and every server has applied the entries that the leader
-// had at the beginning.
+// had applied at the beginning.
 func (s *scale) awaitCaughtUp(ctx context.Context, cluster *servers.Cluster, voters int) error {
 	const longest = 3 * time.Minute
 	ctx, cancel := context.WithTimeoutCause(ctx, longest, fmt.Errorf("not all %d servers caught up within %v", voters, longest))
@@ -226,7 +226,7 @@ func (s *scale) gap(ctx context.Context, cluster *servers.Cluster, do func(leade
 	defer wg.Wait()
 	defer stop() // runs before Wait
 
-	const minGrants = 20 // number of grants before and after
+	const minGrants = 20 // number of grants before and after the action
 	longest, last, done := time.Duration(0), time.Time{}, false
 	var newLeaderAt time.Time // when the new leader was first observed
 	for before, after := 0, 0; after < minGrants; {
@@ -304,7 +304,7 @@ func (f *fleet) firstGrant(ctx context.Context, checkAlive func() error) (time.T
 		token, err := f.acquire(attemptCtx, 0, wideName(0), "prober", id)
 		at := time.Now()
 		if err == nil {
-			_ = f.release(attemptCtx, 0, token) // if the release fails, one more permit remains held, which is harmless
+			_ = f.release(attemptCtx, 0, token) // if the release fails, the permit remains held, which is harmless
 		}
 		cancel()
 		if err == nil {

@@ -26,8 +26,8 @@ type measure struct {
 	scale      float64
 	// slack is the difference that is always tolerated, in the measure's unit.
 	slack float64
-	// full reports whether the server holds as much as it is configured to hold. If it is nil, the server counts as
-	// full after the first quarter of the run.
+	// full reports whether the server has reached its configured capacity. If it is nil, the server counts as full
+	// after the first quarter of the run.
 	full func(state) bool
 }
 
@@ -43,11 +43,11 @@ const (
 	// tolerated is the fraction by which a measure may grow.
 	tolerated = 0.1
 	// fullLog is the maximum number of entries that a server keeps: those since a snapshot, and those added until the
-	// next check. Until its first truncation, a log is expected to grow.
+	// next check. A log is expected to grow until it is first truncated.
 	fullLog = 100_000 + 2*20_000
-	// minReportedStall is the shortest stall to report. A quiet machine never stalls that long.
+	// minReportedStall is the shortest stall to report. An idle machine never stalls that long.
 	minReportedStall = 100 * time.Millisecond
-	// judgedFrom is how long a run must be for its growth to be judged.
+	// judgedFrom is the minimum length of a run whose growth is judged.
 	judgedFrom = 10 * time.Minute
 )
 
@@ -123,7 +123,7 @@ func (m measure) warm(samples []sample) []sample {
 	return samples[from:]
 }
 
-// settled reports whether, in the first of these samples, all servers hold as much as they are configured to hold.
+// settled reports whether all servers had reached their configured capacity in the first of these samples.
 func (m measure) settled(samples []sample) bool {
 	return m.full == nil || !slices.ContainsFunc(samples[0].Servers, func(s state) bool { return !m.full(s) })
 }

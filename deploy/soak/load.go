@@ -42,13 +42,13 @@ func (c counts) calls() int64 { return 2*c.Granted + c.Denied }
 
 const (
 	keptDuration = 30 * time.Second
-	// changeInterval is the time between the operator's changes, and between firings.
+	// changeInterval is the interval between the operator's changes and between firings.
 	changeInterval = 500 * time.Millisecond
 	// semaphoreCount is the number of semaphores that the workers share.
 	semaphoreCount = 200
 )
 
-// load runs all the work on the servers, through one client.
+// load runs all the work on the servers through one client.
 type load struct {
 	client *client.Client
 	sizes  sizes
@@ -73,7 +73,7 @@ func (l *load) begin(ctx context.Context) error {
 		{Name: "queue", Permits: new(uint32(1)), Duration: durationpb.New(keptDuration)},
 		{Name: "fires", Permits: new(uint32(1)), Duration: durationpb.New(keptDuration)},
 		{Name: "edited", Permits: new(uint32(1)), Duration: durationpb.New(keptDuration)},
-		{Name: "kept", Permits: new(uint32(max(l.sizes.Kept, 1))), Duration: durationpb.New(keptDuration)}, //nolint:gosec // a flag's small number
+		{Name: "kept", Permits: new(uint32(max(l.sizes.Kept, 1))), Duration: durationpb.New(keptDuration)}, //nolint:gosec // a small number from a flag
 	}
 	for i := range semaphoreCount {
 		definitions = append(definitions, &gatekeeperv1.Definition{Name: work(i), Permits: new(uint32(4)), Duration: durationpb.New(keptDuration)})
@@ -165,7 +165,7 @@ func (l *load) change(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// finish counts a response, and releases the permit if one was granted.
+// finish counts a response and releases the permit if one was granted.
 func (l *load) finish(ctx context.Context, p *client.Permit, err error) error {
 	if _, denied := errors.AsType[*client.DeniedError](err); denied {
 		l.denied.Add(1)
@@ -230,7 +230,7 @@ func (l *load) done() counts {
 	}
 }
 
-// end releases the kept permits after the context of work has ended, and waits for all goroutines.
+// end releases the kept permits and waits for all goroutines. The context passed to work must already have ended.
 func (l *load) end() {
 	for _, p := range l.kept {
 		if !p.Held() {

@@ -20,7 +20,7 @@ type sample struct {
 	Stall float64 `json:"stall"`
 }
 
-// term returns the highest term known to any server.
+// term returns the highest term reported by any server.
 func (s sample) term() (newest uint64) {
 	for _, server := range s.Servers {
 		newest = max(newest, server.Term)
@@ -53,7 +53,7 @@ func takeSample(ctx context.Context, cluster *servers.Cluster) (sample, error) {
 			return sample{}, err
 		}
 		status, err := server.Status(ctx)
-		for err != nil && ctx.Err() == nil { // a request times out after a second, and the machine is saturated
+		for err != nil && ctx.Err() == nil { // on a saturated machine, a request may time out after a second
 			select {
 			case <-time.After(100 * time.Millisecond):
 			case <-ctx.Done():

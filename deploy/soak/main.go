@@ -1,9 +1,9 @@
 // Command soak keeps three servers saturated for a long time and looks for growth in memory, goroutines and the size of
 // the data directories. It also checks three guarantees: no permit that is kept alive is lost, no call fails, and no
-// leader except the first one is elected, unless the machine stalls for half of a leader's lease.
+// other leader is elected after the first, unless the machine stalls for half of a leader's lease.
 //
 // It ends with a table and a plot, and exits with code 1 on growth or a broken guarantee. Growth is meaningful only
-// after a server's history of past events is full, so the first quarter of the run does not count, and growth is not
+// after a server's history of past events is full, so the first quarter of the run is ignored, and growth is not
 // judged in a run shorter than ten minutes.
 package main
 
@@ -25,7 +25,7 @@ import (
 
 func main() { program.Main("soak", command) }
 
-// soak is the command with its flags.
+// soak holds the command's options.
 type soak struct {
 	out      io.Writer
 	bin      string

@@ -7,8 +7,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/plot"
 )
 
-// plot draws the run as SVG: a panel for each measure, with a curve for each server, and one panel for the rate of
-// calls.
+// plot draws the run as an SVG image: a panel for each measure, with a curve for each server, and a panel for the call
+// rate.
 func (r *report) plot() []byte {
 	p := plot.Plot{Names: r.Servers, From: "0", To: fmt.Sprintf("%.0f min", r.Length/60)}
 	for _, m := range measures() {

@@ -7,8 +7,8 @@ import (
 )
 
 // stalls records how long this process went without CPU time. The servers run on the same machine. If the machine
-// stalls for as long as a leader's lease, the leader steps down, as it must. judge must not mistake that for an error
-// in the servers.
+// stalls for as long as a leader's lease, the leader steps down, as it must. judge must not mistake that for a bug in
+// the servers.
 type stalls struct {
 	mu      sync.Mutex // guards the fields below
 	last    time.Time
@@ -18,7 +18,7 @@ type stalls struct {
 // stallTick is the interval at which watch reads the clock.
 const stallTick = 20 * time.Millisecond
 
-// watch runs until ctx ends.
+// watch records stalls until ctx ends.
 func (s *stalls) watch(ctx context.Context) {
 	tick := time.NewTicker(stallTick)
 	defer tick.Stop()

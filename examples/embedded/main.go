@@ -81,7 +81,7 @@ func (app *application) run(ctx context.Context) (err error) {
 		return err
 	}
 	scheduler.Start()
-	defer func() { // The jobs stop and release their permits while the member is still serving.
+	defer func() { // Stop the jobs and release their permits while the member is still serving.
 		stopJobs()
 		<-scheduler.Stop().Done()
 	}()

@@ -1,4 +1,4 @@
-// Command peer is the server from the JGroups article: each node submits tasks and executes those of all nodes. It
+// Command peer is the server from the JGroups article: each node submits tasks and executes tasks from all nodes. It
 // reads commands from standard input. docs/articles/jgroups.md starts three peers and kills one partway through a
 // task.
 package main
@@ -18,7 +18,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/work"
 )
 
-// semaphore is the name of the semaphore whose workers are the peers.
+// semaphore is the name of the semaphore that the peers work for.
 const semaphore = "peers"
 
 // peer is one node.

@@ -109,7 +109,7 @@ func (s *shop) mail(line string) error {
 	return errors.Join(err, f.Close())
 }
 
-// report is the inventory report. It is compiled into a draft file, and waits for another system to deliver the file
+// report is the inventory report. Run creates a draft file and then waits for another system to deliver the file
 // stock.csv.
 type report struct {
 	shop *shop

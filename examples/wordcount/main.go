@@ -1,4 +1,4 @@
-// Command wordcount counts the words of files, on all hosts that run its workers. docs/work.md explains it.
+// Command wordcount counts the words in files, using all hosts that run its workers. docs/work.md explains it.
 package main
 
 import (
@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// count counts the words of a payload. It runs on the workers.
+// count counts the words in a payload. It runs on the workers.
 func count(_ context.Context, t *work.Task) ([]byte, error) {
 	return []byte(strconv.Itoa(len(bytes.Fields(t.Payload())))), nil
 }

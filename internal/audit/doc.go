@@ -8,9 +8,9 @@
 // SHA-256 of the previous line without its newline. Both continue across rotations and restarts. `crc` is a checksum of
 // the rest of the line. It detects damage to the last line, whose hash is not in a later line yet.
 //
-// Names and metadata are untrusted input. The length of each text and the size of each list are bounded. JSON escapes
-// anything that would break a line. Invalid UTF-8 and other unprintable characters become U+FFFD. A Record has no field
-// for the body of a call, so payloads and tokens cannot end up in the log.
+// Names and metadata are untrusted input. The lengths of strings and lists are bounded. JSON escapes anything that
+// would break a line. Invalid UTF-8 and other unprintable characters become U+FFFD. A Record has no field for the body
+// of a call, so payloads and tokens cannot end up in the log.
 //
 // # What the chain shows
 //
@@ -24,8 +24,8 @@
 //
 // Write puts a record into a bounded queue. One goroutine drains the queue and writes each batch in one system call. It
 // syncs one second after the first unsynced line, before a rotation, and in Close. A server that is killed loses the
-// contents of the queue, which is usually empty. A power failure loses up to another second. Syncing every line would
-// cost as much as the change that the line records.
+// contents of the queue, which is usually empty. A power failure can also lose the records of the last second. Syncing
+// every line would cost as much as the change that the line records.
 //
 // When the queue is full, a caller waits. If lines were dropped instead, a caller could hide a line by making many
 // calls. The wait is limited to one second. After that the disk is assumed to be hung, and this record and later ones
@@ -34,7 +34,7 @@
 // # A full disk
 //
 // Lines that cannot be written are lost, and calls continue. The log reports this as an error once a minute, Lost
-// counts the lines, and the next line that can be written carries their number in `lost`. A partly written line is
+// counts the lines, and the next line that can be written records their number in `lost`. A partially written line is
 // truncated before the next one is written.
 //
 // # A torn line

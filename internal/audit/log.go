@@ -16,7 +16,8 @@ import (
 
 // Config configures a log.
 type Config struct {
-	// Path is the newest file. Open creates its directory if necessary. Rotated files are in the same directory.
+	// Path is the path of the newest file. Open creates its directory if necessary. Rotated files are in the same
+	// directory.
 	Path string
 	// Server and Cluster are the ids recorded in each line.
 	Server, Cluster string
@@ -168,7 +169,7 @@ func (l *Log) run() {
 	defer close(l.done)
 	timer := time.NewTimer(syncAfter)
 	timer.Stop()
-	timerRunning := false // whether the timer is running
+	timerRunning := false
 	batch := make([]entry, 0, batchLen)
 	for {
 		if l.writer.unsynced && !timerRunning {

@@ -35,13 +35,13 @@ type Record struct {
 	Time time.Time
 	// Principal is the name of the binding. It is empty if there is none.
 	Principal string
-	// Subjects are the identities that the caller's credentials prove.
+	// Subjects are the identities established by the caller's credentials.
 	Subjects []string
-	// Author is the author that the caller claims.
+	// Author is the author claimed by the caller.
 	Author string
 	// Source is the address of the caller, even if a member forwarded the call.
 	Source string
-	// Via is the member that forwarded the call. It is empty if the call came directly.
+	// Via is the member that forwarded the call. It is empty if the call arrived directly.
 	Via string
 	// Method is the full name of the RPC, or the route.
 	Method    string

@@ -39,7 +39,8 @@ func ParseAnchor(s string) (Anchor, error) {
 // Kind is the kind of a finding.
 type Kind string
 
-// The kinds from Changed to Cut break the chain. The others are notes.
+// The kinds from Changed to Cut break the chain. The others are notes, except that an anchor older than the log is
+// reported as a break of kind Removed.
 const (
 	Changed   Kind = "changed"   // a line differs from the one that was written
 	Missing   Kind = "missing"   // lines or a whole file are missing
@@ -375,7 +376,7 @@ func (v *verifier) end() *Report {
 	return &v.report
 }
 
-// checkAnchors reports anchors whose lines are not in the log.
+// checkAnchors reports anchors for lines before the beginning or after the end of the log.
 func (v *verifier) checkAnchors() {
 	for _, seq := range slices.Sorted(maps.Keys(v.anchors)) {
 		at := place{file: max(len(v.report.Files)-1, 0), line: v.at.line}

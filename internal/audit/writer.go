@@ -22,7 +22,7 @@ type writer struct {
 	size      int64  // size of the complete lines in file
 	first     uint64 // number of the first line in file; 0 if file is empty
 	partial   bool   // file may contain part of a batch after size bytes
-	noNewline bool   // only the newline of the last line in file is missing
+	noNewline bool   // the last line in file is complete except for its newline
 	unsynced  bool
 
 	seq  uint64 // number of the last line
@@ -78,7 +78,7 @@ func openFile(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 }
 
-// append writes a batch in one call. If it returns an error, the whole batch counts as not written.
+// append writes a batch in one call. If it returns an error, the whole batch is considered unwritten.
 func (w *writer) append(batch []entry, lost uint64) error {
 	w.buf.Reset()
 	if w.noNewline {
@@ -116,7 +116,7 @@ func (w *writer) append(batch []entry, lost uint64) error {
 	return nil
 }
 
-// truncatePartial truncates a partly written batch.
+// truncatePartial removes a partially written batch from the end of the file.
 func (w *writer) truncatePartial() error {
 	if !w.partial {
 		return nil

@@ -28,7 +28,7 @@ const (
 	LeafLifetime = 365 * 24 * time.Hour      // lifetime of a certificate issued by it
 )
 
-// ExpiryWarning is how long before a certificate expires operators are warned.
+// ExpiryWarning is how far in advance operators are warned that a certificate will expire.
 const ExpiryWarning = 30 * 24 * time.Hour
 
 // backdate is how far in the past a certificate's validity begins.
@@ -66,7 +66,7 @@ type Leaf struct {
 	URIs []*url.URL
 	// Server and Client select the permitted uses.
 	Server, Client bool
-	// Lifetime is the lifetime. It is shortened if the authority expires earlier.
+	// Lifetime is how long the certificate is valid. It is shortened if the authority expires earlier.
 	Lifetime time.Duration
 }
 

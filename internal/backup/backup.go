@@ -188,7 +188,7 @@ type Summary struct {
 	// Requests counts remembered requests, and Entries counts journal entries.
 	Requests int `json:"requests"`
 	Entries  int `json:"journal_entries"`
-	// Quarantine is the default time for which a restored cluster grants nothing.
+	// Quarantine is the default time for which a restored cluster grants no permits.
 	Quarantine time.Duration `json:"-"`
 }
 

@@ -11,9 +11,9 @@ import (
 )
 
 // Beliefs finds moments at which holders believed that they held more permits than the semaphore ever had during the
-// run. A permit stops counting when an unsafe revoke of it is requested. An identity has at most one permit. If it
-// believes that it holds more than one token at the same time, only one token counts: a superseded holder may not know
-// yet that it was superseded.
+// run. A permit stops counting when its unsafe revocation is requested. An identity has at most one permit. If it
+// believes that it holds more than one token at the same time, only one token counts: a superseded holder may not yet
+// know that it was superseded.
 func Beliefs(h *history.History) []Violation {
 	permits := map[string]uint32{}
 	freed := map[uint64]time.Duration{}

@@ -396,8 +396,9 @@ func (b *builder) grants() {
 	}
 }
 
-// heldSince returns the earliest time at which the identity may have started to hold its permit, because min_hold
-// continues under a new token. It returns 0 if the response with the first token may have been lost.
+// heldSince returns the earliest time at which the identity may have acquired its permit. It looks back past superseded
+// tokens, because min_hold continues under a new token. It returns 0 if the response with the first token may have been
+// lost.
 func (b *builder) heldSince(g *grant) time.Duration {
 	for !g.fresh {
 		before := b.before[g.token]

@@ -1,4 +1,4 @@
-// Package check finds the guarantees that a history violates. It knows only what callers observed. Where the history is
+// Package check finds the guarantees that a history violates. It uses only what callers observed. Where the history is
 // ambiguous, for example because a response was lost, it assumes that the servers behaved correctly, so every reported
 // violation is certain.
 package check
@@ -30,7 +30,8 @@ const (
 	FiringOnce Guarantee = "every firing runs once"
 	// Attempts: a firing is started at most max_attempts times.
 	Attempts Guarantee = "a firing is attempted at most max_attempts times"
-	// FiringEnd: a caller that awaits a firing gets the outcome that the holder reported, or a loss.
+	// FiringEnd: a caller that awaits a firing gets the outcome that the holder reported, or learns that the permit was
+	// lost.
 	FiringEnd Guarantee = "a caller that awaits a firing gets its actual outcome"
 	// JobNotLost: an acknowledged job exists until it is deleted, and each of its tasks ends.
 	JobNotLost Guarantee = "every submitted task ends"

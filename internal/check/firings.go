@@ -8,16 +8,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// firing names a firing of a semaphore.
+// firing identifies a firing of a semaphore.
 type firing struct{ semaphore, name string }
 
-// reported records what callers did to the firing that was claimed with a token.
+// reported records the calls that affected the firing claimed with a token.
 type reported struct {
-	// notRun, cutShort, done and failed report whether a release stated that outcome. The release may not have been
-	// carried out.
+	// notRun, cutShort, done and failed report whether a release specified that outcome. The release may not have taken
+	// effect.
 	notRun, cutShort, done, failed bool
 	failures                       map[string]bool
-	// released is when a response confirmed the release, or the constant never if none did.
+	// released is the time at which a response confirmed the release, or never if none did.
 	released time.Duration
 	// freed is the earliest time at which an operator may have freed it. takenOver reports whether its holder may have
 	// been ordered to stop.
@@ -31,7 +31,7 @@ func (s *reported) final(at time.Duration) bool {
 	return s.released <= at && !s.notRun && !s.cutShort
 }
 
-// firings holds what a history contains about firings.
+// firings holds the information about firings in a history.
 type firings struct {
 	free        map[string]bool      // semaphores that had FreeOnLoss at any time
 	maxAttempts map[string]uint32    // the largest max_attempts of each semaphore; absent if it has ever been unbounded
@@ -112,7 +112,7 @@ func (f *firings) givenBack(g *grant) bool {
 //   - a firing was granted again even though the previous run had ended, or was lost in a semaphore that does not hand
 //     over lost firings
 //   - a firing was started more than max_attempts times
-//   - a waiting caller received an outcome that did not happen
+//   - a waiting caller received an outcome that never occurred
 func Firings(h *history.History) []Violation {
 	f := firingsOf(h)
 	last, starts := map[firing]*grant{}, map[firing]uint32{}

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// grant is everything that callers observed about one permit.
+// grant holds everything that callers observed about one permit.
 type grant struct {
 	token     uint64
 	semaphore string

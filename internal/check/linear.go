@@ -16,7 +16,7 @@ import (
 
 // Linearizable checks each semaphore separately against a sequential model. A call may have taken effect at any moment
 // between its start and its response. A call without a response may have taken effect at any moment after its start, or
-// never. An expiry is not a call: once the holder no longer relied on the permit, the slot may or may not be free.
+// never. An expiry is not a call: once the holder no longer relies on the permit, the slot may or may not be free.
 //
 // modelTime bounds the search for each semaphore.
 func Linearizable(h *history.History, modelTime time.Duration) Result {

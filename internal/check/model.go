@@ -73,7 +73,7 @@ func model() porcupine.Model {
 		Step: func(from, input, _ any) []any {
 			st, before := input.(*step), from.(node)
 			if st.kind == stepGrant && st.index != before.granted && !st.unknown {
-				return nil // check this before cloning the state: only one of ten thousand pending grants is next
+				return nil // check this before cloning the state: of thousands of pending grants, only one can be next
 			}
 			if st.unknown {
 				return append(st.next(before), before)

@@ -87,7 +87,7 @@ func (s *jobHistory) reportedAt(token uint64) time.Duration {
 	return 0
 }
 
-// retries reports whether a failure of the task may have ended only the attempt.
+// retries reports whether a failure of the task may have ended only the attempt, not the task.
 func (s *jobHistory) retries(t task) bool {
 	return slices.ContainsFunc(s.submissions(t, never), func(op *history.Operation) bool { return op.Request.Job.RetryFailed })
 }

@@ -46,8 +46,8 @@ type slot struct {
 	grant  *grant
 	weight uint64
 	holder holder
-	// gone means that this token no longer has a holder. released means that the permit was released rather than
-	// expired.
+	// gone means that this token no longer has a holder. released means that the permit was released and did not
+	// expire.
 	gone, released bool
 	revoked        bool
 	// debt is the superseded grant that the holder relies on the longest. The slot stays taken until that grant lapses,
@@ -65,7 +65,7 @@ type slot struct {
 //
 // After maybeSuperseded, an acquire whose response was lost may have superseded it. The slot then belongs to the other
 // token, which may end at any time, but stays taken until this permit has lapsed. After replaced, that acquire may have
-// stated that the holder no longer relies on this permit.
+// declared that the holder no longer relies on this permit.
 type moments struct{ lapsed, cooled, free, maybeReleased, maybeFreed, maybeSuperseded, replaced bool }
 
 func (m *moments) pass(kind stepKind) {

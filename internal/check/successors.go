@@ -6,8 +6,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// Successors finds grants that superseded a token they must not supersede: a newer token, a token that had already been
-// superseded, a token with another identity or weight, or a token with a firing.
+// Successors finds grants that superseded a token that they were not allowed to supersede: a newer token, a token that
+// had already been superseded, a token with another identity or weight, or a token with a firing.
 func Successors(h *history.History) []Violation {
 	var violations []Violation
 	all := grants(h)

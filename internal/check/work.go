@@ -9,8 +9,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// task identifies a task as its workers know it. If a job id is reused with different content, its tasks are different
-// tasks.
+// task identifies a task the way its workers see it. If a job id is reused with different content, its tasks are
+// different tasks.
 type task struct {
 	job     string
 	index   uint32
@@ -19,7 +19,7 @@ type task struct {
 
 func (t task) String() string { return fmt.Sprintf("task %d of job %q", t.index, t.job) }
 
-// jobHistory holds what a history contains about jobs.
+// jobHistory holds the information about jobs in a history.
 type jobHistory struct {
 	submitted  map[string][]*history.Operation // by job, in call order, excluding refused calls
 	changed    map[string][]*history.Operation // by job: possible changes by operators

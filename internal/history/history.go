@@ -2,7 +2,7 @@
 // clock, the holders' beliefs, the faults injected into the cluster, and the state that each member reported. A history
 // is stored as lines of JSON, so that a failed run can be checked again.
 //
-// Callers write the history. It contains nothing that only a server claims.
+// Callers write the history. It does not include records kept by servers.
 package history
 
 import "time"
@@ -27,7 +27,7 @@ type Call struct {
 	Request Request       `json:"request"`
 }
 
-// Return is the response to a call. It is recorded after it has arrived. A call without a Return has an unknown effect,
+// Return is the response to a call. It is recorded after it arrives. A call without a Return has an unknown effect,
 // like a call whose Outcome is Unknown.
 type Return struct {
 	Client   string        `json:"client"`
@@ -78,7 +78,7 @@ type State struct {
 	Hash   string `json:"hash"`
 }
 
-// Outcome is a caller's knowledge of the effect of a call.
+// Outcome says what the caller knows about the effect of a call.
 type Outcome string
 
 const (
@@ -115,9 +115,9 @@ func (o *Operation) Answer() (Response, bool) {
 
 // History is the record of a run.
 type History struct {
-	// Operations are in the order of their calls.
+	// Operations are sorted by the time of their calls.
 	Operations []Operation
-	// Beliefs contains one entry for each client and token. A client's beliefs end when it dies, at the latest.
+	// Beliefs contains one entry for each client and token. A client's beliefs end no later than when it dies.
 	Beliefs []Belief
 	Faults  []Fault
 	States  []State

@@ -72,7 +72,7 @@ type Request struct {
 	Stop bool `json:"stop,omitempty"`
 	// Move: the edit was made by a move.
 	Move bool `json:"move,omitempty"`
-	// CordonID and Acquirers are the id and the acquirer pattern of a cordon. Uncordon sets both, too.
+	// CordonID and Acquirers are the id and the acquirer pattern of a cordon. Uncordon also sets both.
 	CordonID  string `json:"cordon_id,omitempty"`
 	Acquirers string `json:"acquirers,omitempty"`
 	// Drain: the edit, pause, cordon or revoke lets holders continue temporarily.

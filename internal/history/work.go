@@ -51,7 +51,7 @@ const (
 // Job holds the parts of a job that the checkers use.
 type Job struct {
 	ID string `json:"id"`
-	// Indexes are the tasks that RetryTasks and DropTasks name. None means all failed tasks.
+	// Indexes are the tasks that RetryTasks and DropTasks name. An empty list means all failed tasks.
 	Indexes []uint32 `json:"indexes,omitempty"`
 	// Submission restricts DeleteJob to the submission with the given revision. 0 means any.
 	Submission uint64 `json:"submission,omitempty"`

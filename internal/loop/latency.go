@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// longest is the longest latency that histograms distinguish. Longer ones are recorded as this value. The maximum
-	// is exact.
+	// longest is the longest latency that histograms distinguish. Longer ones are recorded as this value, but the
+	// maximum is exact.
 	longest = time.Hour
 	// digits is the number of significant digits of percentiles: three digits give a precision of one thousandth.
 	digits = 3
@@ -18,7 +18,7 @@ const (
 	shards = 8
 )
 
-// Latency is a summary of latencies. If there are too few calls for a percentile, it equals the maximum.
+// Latency is a summary of latencies. If there are too few calls for a percentile, that percentile equals the maximum.
 type Latency struct{ P50, P90, P99, P999, Max time.Duration }
 
 // Recorder records latencies. Its methods are safe for concurrent use.

@@ -19,7 +19,7 @@ import (
 
 // Turn identifies a call to make.
 type Turn struct {
-	// Caller is the caller's number, from 0. A caller makes one call at a time.
+	// Caller is the caller's number, starting at 0. A caller makes one call at a time.
 	Caller int
 	// Since is the time from which the latency of the call is measured: the current time in a closed loop, the due time
 	// in an open loop.

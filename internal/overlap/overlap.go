@@ -1,6 +1,6 @@
 // Package overlap finds periods in which the holders of a semaphore together believed that they held more permits than
 // the semaphore has. It uses only the holders' records and queries no server, because a server that granted permits
-// wrongly would also return wrong responses.
+// incorrectly would also report them incorrectly.
 package overlap
 
 import (
@@ -11,7 +11,7 @@ import (
 )
 
 // Belief is the period in which a holder was certain that it held a permit, on a clock that all holders share. It
-// begins when the holder learned of the grant and ends when it stopped relying on it. The end is exclusive.
+// begins when the holder learned of the grant and ends when it stopped relying on the permit. The end is exclusive.
 type Belief struct {
 	Semaphore string
 	Token     uint64
@@ -110,8 +110,8 @@ func sweep(beliefs []Belief, permits uint64) []Overlap {
 
 // DecreasingTokens returns, for semaphores with one permit, each belief that began after a belief with a higher token.
 // A later holder must always have the higher token. With more than one permit, responses to concurrent holders may
-// overtake each other, so there is no order to check. An empty belief, such as one from a response that came too late,
-// is ignored.
+// overtake each other, so there is no order to check. An empty belief, such as one from a response that arrived too
+// late, is ignored.
 func DecreasingTokens(beliefs []Belief, permits map[string]uint32) []Belief {
 	var decreasing []Belief
 	for _, group := range bySemaphore(beliefs) {

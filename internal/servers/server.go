@@ -239,7 +239,8 @@ func (s *Server) terminate() error {
 	return nil
 }
 
-// awaitStop waits for the process to exit and returns its error. A process that was killed by Kill did not fail.
+// awaitStop waits for the process to exit and returns its error. A process that was killed by Kill is not considered to
+// have failed.
 func (s *Server) awaitStop(timeout time.Duration) error {
 	select {
 	case <-s.done:

@@ -55,7 +55,7 @@ type Fixture struct {
 	clients     []*client.Client
 	conns       []grpc.ClientConnInterface
 	// created reports whether definitions of this run have existed. If not, everything below the prefix belongs to
-	// others.
+	// other users.
 	created bool
 }
 
@@ -165,8 +165,8 @@ func (f *Fixture) edit(ctx context.Context, edits []*gatekeeperv1.Edit) error {
 	return err
 }
 
-// Clear deletes the definitions and then releases the remaining permits, including those whose grant was not received.
-// It returns the number of released permits, and an error if anything remains. ctx must not be cancelled by an
+// Clear deletes the definitions and then releases the remaining permits, including those granted in a response that was
+// lost. It returns the number of released permits, and an error if anything remains. ctx must not be cancelled by an
 // interrupt.
 func (f *Fixture) Clear(ctx context.Context) (freed int, err error) {
 	for n := 0; ; n++ {
@@ -284,7 +284,7 @@ func (f *Fixture) acquire(ctx context.Context, caller int, holder, semaphore str
 	return r.GetGrant().GetPermit().GetToken(), nil
 }
 
-// forEach calls f with 0 to n-1, some of the calls concurrently, and returns the first error.
+// forEach calls f with 0 to n-1, with limited concurrency, and returns the first error.
 func forEach(n int, f func(i int) error) error {
 	errs := make([]error, min(concurrency, n))
 	var wg sync.WaitGroup

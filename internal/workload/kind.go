@@ -41,7 +41,7 @@ type Session struct {
 
 // Part is a part of a call whose latency is measured separately.
 type Part struct {
-	// Name is the name of the part below the kind.
+	// Name is the name of the part within its kind.
 	Name string
 	*loop.Recorder
 }

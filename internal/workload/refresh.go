@@ -52,7 +52,7 @@ func hold(ctx context.Context, f *Fixture, callers, permits int) (*holders, erro
 		return err
 	})
 	if err != nil {
-		_ = h.close(context.WithoutCancel(ctx)) // the first error is the cause, and the fixture clears what remains
+		_ = h.close(context.WithoutCancel(ctx)) // the first error is the cause, and the fixture clears the rest
 		return nil, err
 	}
 	return h, nil

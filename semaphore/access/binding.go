@@ -16,7 +16,7 @@ const (
 	MaxBindings = 10_000
 	// MaxSubjects, MaxGrants and MaxTokens limit a binding, and MaxGlobs limits each of its grants.
 	MaxSubjects, MaxGrants, MaxTokens, MaxGlobs = 64, 32, 64, 64
-	// MaxSubject is the maximum length in bytes of a subject. A SPIFFE id has at most 2048 bytes.
+	// MaxSubject is the maximum length in bytes of a subject. A SPIFFE id is at most 2048 bytes long.
 	MaxSubject = 2048
 )
 
@@ -41,7 +41,7 @@ func SameClaim(a, b string) bool {
 	return ok && strings.HasPrefix(prefix, OIDCSubject) && strings.HasPrefix(b, prefix+"=")
 }
 
-// A Scope restricts a grant. An empty field restricts nothing; a call must satisfy all non-empty fields.
+// A Scope restricts a grant. An empty field imposes no restriction; a call must satisfy all non-empty fields.
 type Scope struct {
 	// Semaphores are globs for semaphore names. Labels is a selector that the labels of a definition must match.
 	Semaphores []string
@@ -52,7 +52,7 @@ type Scope struct {
 	Group, Acquirer string
 }
 
-// Everywhere reports whether the scope restricts nothing.
+// Everywhere reports whether the scope has no restrictions.
 func (s *Scope) Everywhere() bool {
 	return len(s.Semaphores) == 0 && s.Labels == "" && s.Group == "" && s.Acquirer == ""
 }
@@ -84,7 +84,7 @@ type Token struct {
 	ID string
 	// Hash is the SHA-256 of the secret. The secret has 256 random bits, so a slower hash is not needed.
 	Hash [32]byte
-	// Expires is when the token expires; zero means never.
+	// Expires is the time at which the token expires; zero means never.
 	Expires   time.Time
 	CreatedBy string
 	CreatedAt time.Time
@@ -151,7 +151,7 @@ func (b *Binding) Validate() error {
 	return nil
 }
 
-// ValidSubject checks that s is a subject. The error is a *semaphore.FieldError.
+// ValidSubject checks that s is a valid subject. The error is a *semaphore.FieldError.
 func ValidSubject(s string) error {
 	name, ok := strings.CutPrefix(s, CertSubject)
 	if !ok {

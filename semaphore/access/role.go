@@ -20,7 +20,7 @@ const (
 	Operator Role = 4
 	// Editor may view, and create, replace and delete definitions.
 	Editor Role = 5
-	// Admin may do everything, including changes to members, settings, backups and bindings.
+	// Admin may do everything, including managing members, settings, backups and bindings.
 	Admin Role = 6
 )
 

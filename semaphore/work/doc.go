@@ -3,7 +3,7 @@
 //
 // A job is an ordered list of tasks for the workers of one semaphore. A worker is a caller that requests a permit
 // together with a task. The grant hands out the first waiting task of that semaphore, and the permit carries it. A task
-// is therefore held exactly as long as its permit, and needs no separate lease. When the permit ends, [Spec.Settle]
+// is therefore held exactly as long as its permit and needs no separate lease. When the permit ends, [Spec.Settle]
 // decides what happens to the task, as semaphore.Run does for a firing.
 //
 // Tasks wait in the order of their jobs' priorities, higher first, then in the order in which the jobs were submitted,

@@ -11,7 +11,7 @@ import (
 type JobState uint8
 
 const (
-	// Receiving means that tasks are still being submitted. No worker gets one yet.
+	// Receiving means that tasks are still being submitted. None of them can be handed out yet.
 	Receiving JobState = 1
 	// Open means that some tasks are waiting or held.
 	Open JobState = 2
@@ -42,8 +42,8 @@ type Spec struct {
 	Author    string
 	// Principal is the submitter's principal; see semaphore.Identity. That principal may change the job.
 	Principal string
-	// Timeout is how long the job may take, counted from its submission; 0 means no limit. The leader measures it, and
-	// a new leader restarts it.
+	// Timeout is how long the job may take after its submission; 0 means no limit. The leader measures the time, and a
+	// new leader starts over.
 	Timeout time.Duration
 	// Retention is how long the job is kept after it has ended; 0 means DefaultRetention.
 	Retention time.Duration
@@ -89,7 +89,7 @@ type Job struct {
 	*Spec
 	// Number is the revision at which the submission began. It identifies the job in the Ref of each task.
 	Number uint64
-	// Submitted is the revision at which the submission was complete, which orders jobs of equal priority. It is 0
+	// Submitted is the revision at which the submission was completed, which orders jobs of equal priority. It is 0
 	// while the job is Receiving.
 	Submitted uint64
 	// Revision is the revision of the last change to the job or to one of its tasks.
@@ -98,7 +98,7 @@ type Job struct {
 	Digest string
 	// Submitter is the token of the submitter's permit, or 0. The job is cancelled when that permit ends.
 	Submitter uint64
-	// SubmittedAt and EndedAt are times on the leaders' clocks. They are used only when a leader chooses what to
+	// SubmittedAt and EndedAt are times on the leaders' clocks. They are used only when a leader chooses which jobs to
 	// remove.
 	SubmittedAt, EndedAt time.Time
 	// Cancel is set once the job is Cancelled.

@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Limits bounds the data stored for jobs. A field that is 0 means its default.
+// Limits bounds the data stored for jobs. A zero field means the default.
 type Limits struct {
 	// TaskBytes bounds the payload of a task and its max_result. The default is 64 KiB.
 	TaskBytes uint64
@@ -50,7 +50,7 @@ const (
 // MaxFailure is the maximum length in bytes of Task.Failure.
 const MaxFailure = semaphore.MaxName
 
-// Stored returns how many bytes a task counts against the limits: its payload, plus its result or the space reserved
+// Stored returns the size of a task as counted against the limits: its payload, plus its result or the space reserved
 // for one.
 func (s *Spec) Stored(t *Task) uint64 {
 	n := uint64(taskOverhead + len(t.Payload))
@@ -64,7 +64,7 @@ func (s *Spec) Stored(t *Task) uint64 {
 // lack of space. A task that is waiting again keeps the failure text of its last attempt there.
 func (s *Spec) room() uint64 { return max(uint64(s.MaxResult), MaxFailure) }
 
-// Reserved returns how many bytes a job without tasks counts against the limits.
+// Reserved returns the size of a job without tasks as counted against the limits.
 func (s *Spec) Reserved() uint64 { return jobOverhead }
 
 // A LimitError reports the limit that a submission would exceed.

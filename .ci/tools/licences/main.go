@@ -1,6 +1,5 @@
-// Command licences checks that all modules linked into the binaries and libraries have an allowed licence. A module
-// without a licence file, or with an unknown licence text, is an error. The argument is the directory of the module to
-// check.
+// Command licences checks that all modules linked into the binaries and libraries have an allowed licence. A missing
+// licence file or an unrecognized licence text is an error. The argument is the directory of the module to check.
 //
 // It reads the modules in Go's module cache, so it uses the network only when a build would.
 package main

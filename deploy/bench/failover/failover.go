@@ -1,4 +1,4 @@
-// Package failover measures how long a three-server cluster cannot grant permits after its leader is killed. It
+// Package failover measures how long a three-server cluster is unable to grant permits after its leader is killed. It
 // compares Gatekeeper with other implementations of Cluster, alternating between them.
 package failover
 
@@ -19,12 +19,12 @@ type Cluster interface {
 	Leader(ctx context.Context) (int, error)
 	// Kill kills a server (SIGKILL) and returns after the process has exited.
 	Kill(server int)
-	// Restart starts a killed server, and waits until it has caught up with the state that the leader had when Restart
+	// Restart starts a killed server and waits until it has caught up with the state that the leader had when Restart
 	// was called.
 	Restart(ctx context.Context, server int) error
 	// Acquire requests a free permit from one server, once. It returns nil if a majority granted the permit.
 	Acquire(ctx context.Context, server int) error
-	// AcquireAny requests a permit from any server until it is granted, as an application with the system's client
+	// AcquireAny requests a permit from any server until it is granted, as an application that uses the system's client
 	// library would.
 	AcquireAny(ctx context.Context) error
 }
@@ -40,7 +40,7 @@ type Result struct {
 	Name string `json:"name"`
 	// First is the time from the kill to the first grant by any remaining server.
 	First []float64 `json:"first_grant_ms"`
-	// Library is the time from the kill to the grant to a caller that uses the client library.
+	// Library is the time from the kill to the first grant to a caller that uses the client library.
 	Library []float64 `json:"library_grant_ms"`
 }
 
@@ -50,10 +50,10 @@ const (
 	// response to the previous one, so a request that is lost with the leader does not delay the others. The interval
 	// is also the measurement error.
 	requestInterval = 10 * time.Millisecond
-	// grantTimeout is the time after which a cluster that has not granted a permit counts as failed. It is far longer
-	// than the expected times, because disks may stall for seconds.
+	// grantTimeout is how long to wait for a grant before giving up. It is far longer than the expected times, because
+	// disks may stall for seconds.
 	grantTimeout = 2 * time.Minute
-	// restoreTimeout is the time after which a restarted server that has not caught up counts as failed.
+	// restoreTimeout is how long to wait for a restarted server to catch up before giving up.
 	restoreTimeout = 2 * time.Minute
 )
 

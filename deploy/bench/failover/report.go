@@ -7,8 +7,8 @@ import (
 	"text/tabwriter"
 )
 
-// Target is an upper limit for the median of a contestant's first grants: Limit in ms, or the median of another
-// contestant.
+// Target is an upper limit on the median of a contestant's first grants: Limit, in ms, or the median of the contestant
+// Other.
 type Target struct {
 	Name  string
 	Limit float64

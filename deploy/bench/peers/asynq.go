@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// asynqName is the name of asynq on a Redis server.
+// asynqName is asynq's name in the report.
 const asynqName = "asynq"
 
-// newAsynq starts asynq workers on a running server. They poll for tasks far more often than by default, and retain the
+// newAsynq starts asynq workers on a running server. They poll for tasks far more often than by default and retain the
 // results.
 func (r *redisSystem) newAsynq(callers int) ([]variant, error) {
 	l := &ledger{}

@@ -18,7 +18,7 @@ type member struct {
 	Client  string // host:port
 	Peer    string // host:port
 	Cluster string // comma-separated list of name=http://host:port
-	// Timing is etcd's default timing if it is zero.
+	// Timing overrides etcd's default timing unless it is zero.
 	Timing timing
 }
 

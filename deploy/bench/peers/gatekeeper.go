@@ -31,8 +31,8 @@ type gatekeeper struct {
 	cluster *servers.Cluster
 	creds   credentials.TransportCredentials
 	conns   load.Conns
-	tokens  [][]uint64 // tokens of each caller
-	opened  int        // number of semaphores for tasks
+	tokens  [][]uint64 // tokens by caller
+	opened  int        // number of semaphores created for tasks
 }
 
 // newGatekeeper starts a cluster for at most the given number of callers. Work that does not write to the log is
@@ -62,7 +62,7 @@ func newGatekeeper(ctx context.Context, opts servers.Options, store string, call
 	for i := range all {
 		all[i].System, all[i].Servers, all[i].Store, all[i].TLS = gatekeeperName, opts.Count, store, opts.Secure != nil
 	}
-	// Pairs are an upper limit for tasks on the same servers, because every task takes at least an acquire and a
+	// Pairs are an upper bound for tasks on the same servers, because every task requires at least an acquire and a
 	// release.
 	all = append(all, variant{Work: tasks, System: ownPairs, Servers: opts.Count, Store: store, TLS: opts.Secure != nil, open: ready(g.pair)})
 	s := &system{variants: all, stop: g.close}
@@ -183,8 +183,7 @@ func (g *gatekeeper) refresh(ctx context.Context, caller int) (int, error) {
 	return 1, nil
 }
 
-// keepAlive opens one stream per caller, and sends a frame with the given number of tokens as soon as the response to
-// the previous one arrives.
+// keepAlive opens one stream per caller. Each call sends a frame with up to perFrame tokens and waits for the response.
 func (g *gatekeeper) keepAlive(perFrame int) func(context.Context, int) (load.Call, func(), error) {
 	return func(ctx context.Context, callers int) (load.Call, func(), error) {
 		ctx, cancel := context.WithCancel(ctx)

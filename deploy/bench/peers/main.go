@@ -113,7 +113,7 @@ func (b *bench) run(ctx context.Context, out io.Writer, sizes, callers, file str
 		return err
 	}
 	b.bin = bin
-	// Next to the binaries, to use a real disk: temporary directories are often in memory.
+	// Keep the data next to the binaries, on a real disk. Temporary directories are often in memory.
 	if b.dir, err = os.MkdirTemp(b.bin, "peers-"); err != nil {
 		return err
 	}

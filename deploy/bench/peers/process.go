@@ -21,7 +21,7 @@ type process struct {
 	err     error         // exit error; valid after done
 }
 
-// run starts a server in an existing directory, and writes its output to a file next to the directory.
+// run starts a server in an existing directory and writes its output to a file next to the directory.
 func run(name, dir string, as *syscall.Credential, program string, args ...string) (*process, error) {
 	p := &process{name: name, logFile: filepath.Clean(dir) + ".log", done: make(chan struct{})}
 	log, err := os.OpenFile(p.logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -62,7 +62,7 @@ func (p *process) kill() {
 	<-p.done
 }
 
-// stop sends the process a termination signal, and kills it if it does not exit.
+// stop sends the process a termination signal and kills it if it does not exit in time.
 func (p *process) stop(sig os.Signal) {
 	_ = p.cmd.Process.Signal(sig) // it may have exited already
 	select {

@@ -34,9 +34,9 @@ type ratio struct {
 	of, to *variant
 }
 
-// compared reports whether two cells are compared. A Gatekeeper variant is compared with every variant of a peer with
-// the same number of servers, and with the limits of the machine. A variant with TLS is compared only with the same
-// variant without TLS. Tasks are compared with pairs on the same servers.
+// compared reports whether two cells should be compared. A Gatekeeper variant is compared with every variant of a peer
+// with the same number of servers, and with the limits of the machine. A variant with TLS is compared only with the
+// same variant without TLS. Tasks are compared with pairs on the same servers.
 func compared(of, to *cell) bool {
 	if of.Store == "" || of.System == ownPairs || of.Work != to.Work || of.Callers != to.Callers {
 		return false

@@ -12,7 +12,7 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-// riverName is the name of River on a PostgreSQL server.
+// riverName is River's name in the report.
 const riverName = "River"
 
 // riverTask is an empty task.
@@ -22,8 +22,8 @@ type riverTask struct {
 
 func (riverTask) Kind() string { return "task" }
 
-// newRiver starts River on a running server, in the database that contains the locks. River fetches tasks as soon as
-// possible, which is far sooner than by default.
+// newRiver starts River on a running server, in the database that contains the locks. River is configured to fetch
+// tasks as soon as possible, far sooner than by default.
 func (p *postgres) newRiver(ctx context.Context) ([]variant, error) {
 	driver := riverpgxv5.New(p.pool)
 	migrator, err := rivermigrate.New(driver, nil)

@@ -34,7 +34,7 @@ func targets() []target {
 		{refreshes, "KeepAlive stream", nil, "etcd", "LeaseKeepAlive stream", map[int]float64{64: 0.8, 256: 0.8}, false},
 		{tokens, "KeepAlive stream", nil, "", "", map[int]float64{64: 2e6}, false},
 	}
-	// TLS, roles and the audit log together may cost a quarter of the throughput.
+	// TLS, roles and the audit log together may cost at most a quarter of the throughput.
 	tlsTargets := map[int]float64{1: 0.75, 16: 0.75, 64: 0.75, 256: 0.75}
 	return append(plain,
 		target{pairs, acquire, nil, gatekeeperName, acquire, tlsTargets, true},

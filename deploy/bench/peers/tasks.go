@@ -18,8 +18,8 @@ const (
 	jobSubmitters = 1
 )
 
-// taskVariants returns the variants of tasks and jobs for a system that runs tasks. submit submits a number of empty
-// tasks. The workers must report each recorded result to the ledger, with the submission id.
+// taskVariants returns the variants of tasks and jobs for a system that runs tasks. submit submits empty tasks. The
+// workers must report each recorded result to the ledger, with the submission id.
 func taskVariants(system string, servers int, how string, l *ledger, submit submission) []variant {
 	return []variant{
 		{Work: tasks, System: system, Servers: servers, How: how, open: ready(l.call(1, submit))},
@@ -27,7 +27,7 @@ func taskVariants(system string, servers int, how string, l *ledger, submit subm
 	}
 }
 
-// submission is a function that submits a number of tasks under an id.
+// submission is a function that submits the given number of tasks under an id.
 type submission func(ctx context.Context, id string, tasks int) error
 
 // ledger tracks the submissions waiting for results. The zero value is ready to use.

@@ -11,17 +11,17 @@ import (
 type work string
 
 const (
-	// pairs: an acquire and its release, with a separate key per caller.
+	// pairs acquires and releases a key. Each caller has its own key.
 	pairs work = "acquire+release pairs"
-	// denials: an acquire of a key that another caller holds.
+	// denials tries to acquire a key that another caller holds.
 	denials work = "denials"
-	// refreshes: one message keeps one permit or lease alive.
+	// refreshes keeps one permit or lease alive per message.
 	refreshes work = "refreshes, one per message"
-	// tokens: one message keeps many permits alive. Only Gatekeeper supports that.
+	// tokens keeps many permits alive per message. Only Gatekeeper supports that.
 	tokens work = "refreshes in frames of 100"
-	// tasks: from submitting one empty task until its result is recorded.
+	// tasks submits one empty task and waits until its result is recorded.
 	tasks work = "tasks, one per job"
-	// jobs: from submitting 1000 empty tasks until all results are recorded.
+	// jobs submits 1000 empty tasks and waits until all results are recorded.
 	jobs work = "tasks in jobs of 1000"
 )
 
@@ -75,7 +75,7 @@ type system struct {
 	stop      func()
 }
 
-// ready returns an open function that prepares nothing.
+// ready returns an open function for a call that needs no preparation.
 func ready(call load.Call) func(context.Context, int) (load.Call, func(), error) {
 	return func(context.Context, int) (load.Call, func(), error) { return call, nil, nil }
 }

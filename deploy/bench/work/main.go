@@ -1,5 +1,5 @@
 // Command work measures how queued and stored tasks affect other work, on three real servers. It measures acquires on
-// another semaphore while 64 MiB are being submitted and while 100,000 tasks are waiting. With 256 MiB stored, it
+// another semaphore while 64 MiB is being submitted and while 100,000 tasks are waiting. With 256 MiB stored, it
 // measures a snapshot, a leadership transfer, killing and restarting the leader, and an empty server joining under
 // load. Measurements with and without tasks alternate. Each result is the median of the ratios of all rounds.
 package main

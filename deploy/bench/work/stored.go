@@ -53,7 +53,7 @@ func (b *bench) awaitGrant(ctx context.Context) error {
 	}
 }
 
-// snapshot waits until the leader takes a snapshot while it is granting permits.
+// snapshot measures how much longer grants take while the leader takes a snapshot.
 func (b *bench) snapshot(ctx context.Context) error {
 	leader, err := b.cluster.Leader(ctx)
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 // Part is the first argument of a host process.
 const Part = "host"
 
-// gaveUp: the host got neither a permit nor a denial in time.
+// gaveUp means that the host received neither a permit nor a denial in time.
 const gaveUp stage.Event = "gave up"
 
-// host is one machine in a group. It knows the schedule, requests a permit for every due run, and runs the jobs for
+// host is one machine in a group. It follows the schedule, requests a permit for every due run, and runs the jobs for
 // which it is granted one. It is a separate process that computes its own deadlines and records its beliefs.
 type host struct {
 	Name, Group string
@@ -98,7 +98,7 @@ func (h *host) fire(ctx context.Context, f firing) {
 	}
 }
 
-// holding is a permit held by a host, and the watch on the host's belief in it.
+// holding is a permit held by a host. end records that the host no longer relies on it.
 type holding struct {
 	permit *client.Permit
 	end    func()

@@ -1,6 +1,6 @@
-// Package hosts is the scenario `demo`. It runs the Kubernetes project's job schedule at high speed. Each of the seven
-// build clusters has two or more hosts, each a separate process, that compete for every due run. The leader is killed
-// and restarted, and later a host is killed.
+// Package hosts implements the scenario `demo`. It runs the Kubernetes project's job schedule at high speed. Each of
+// the seven build clusters has two or more hosts, each a separate process, that compete for every due run. The leader
+// is killed and restarted, and later a host is killed.
 package hosts
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/samples"
 )
 
-// Scenario is a run of the scenario.
+// Scenario holds the settings and the state of the scenario.
 type Scenario struct {
 	stage.Stage
 	hour     time.Duration
@@ -110,7 +110,7 @@ type faultTimes struct {
 	leader       string
 	leaderKilled time.Duration
 	host         string
-	// freed is the time from the host's death until its last slot was free. It is zero if a slot was still in use at
+	// freed is the time from the host's death until its last slot was freed. It is zero if a slot was still in use at
 	// the end.
 	freed time.Duration
 }
@@ -154,7 +154,7 @@ func (s *Scenario) faults(ctx context.Context) (*faultTimes, error) {
 	return f, s.Until(ctx, 1)
 }
 
-// holds returns how many permits the host currently believes it holds.
+// holds returns the number of permits that the host holds according to its own records.
 func holds(p *stage.Process) int {
 	l := p.Life()
 	return len(l.Since(stage.Granted, 0)) - len(l.Since(stage.Ended, 0))

@@ -62,8 +62,8 @@ func App(ctx context.Context, args []string) (err error) {
 	clock := skewedClock{clockwork.NewRealClock(), a.Clock}
 	locker := gkgocron.NewLocker(c,
 		gkgocron.WithNow(clock.Now), // the scheduler's clock
-		// An application that finds a firing claimed keeps trying. If the holder dies and the definition frees the
-		// firing, it runs in this process.
+		// An application that finds a firing already claimed keeps trying. If the holder dies and the definition frees
+		// the firing, it runs in this process.
 		gkgocron.WithJobOptions(client.WithDenialPolicy(client.DenialRunLate), client.WithHooks(a.hooks())))
 	s, err := gocron.NewScheduler(gocron.WithClock(clock), gocron.WithLocation(time.UTC), gocron.WithDistributedLocker(locker))
 	if err != nil {

@@ -22,8 +22,8 @@ type evidence struct {
 	leaderless span
 }
 
-// twice returns the violations: firings that ran more than once. Only a firing that was cut short may run again, and
-// only if the job's definition frees such firings. again counts the permitted reruns.
+// twice reports firings that ran more than once as violations. Only a firing that was cut short may run again, and only
+// if the job's definition frees such firings. again counts the permitted reruns.
 func (e *evidence) twice() (again int, violations []string) {
 	before := map[firing]*run{}
 	for _, r := range e.runs {
@@ -45,7 +45,7 @@ func (e *evidence) twice() (again int, violations []string) {
 	return again, violations
 }
 
-// overlaps returns the periods in which two applications relied on the same permit, and decreasing tokens.
+// overlaps reports periods in which two applications relied on the same permit, and decreasing tokens, as violations.
 func (e *evidence) overlaps() (violations []string) {
 	var beliefs []overlap.Belief
 	permits := map[string]uint32{}

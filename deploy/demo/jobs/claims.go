@@ -40,7 +40,7 @@ func queryClaims(ctx context.Context, c *client.Client, firings map[firing]bool)
 }
 
 // audit compares the applications' records with the servers'. died counts the firings whose application did not record
-// the claim, because it died or was suspended before it read the response. In the latter case the permit may have
+// the claim, because it died or was suspended before it read the response. In the latter case, the permit may have
 // expired in the meantime.
 func (e *evidence) audit() (died int, violations []string) {
 	for f, c := range e.claims {

@@ -6,7 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/demo/stage"
 )
 
-// window is a part of the schedule, and converts its times to the shared clock.
+// window is part of the schedule. It converts schedule times to the shared clock.
 type window struct {
 	from, until time.Time
 	// wall and boot are the same instant on the machine's wall clock and on the shared clock.
@@ -89,8 +89,8 @@ func (e *evidence) ran(l *life, name string, in span) bool {
 	return false
 }
 
-// gotResponse reports whether the process received a response for the job in the period. If not, it was waiting all
-// along.
+// gotResponse reports whether the process received a response for the job in the period. Otherwise, it was waiting the
+// whole time.
 func (e *evidence) gotResponse(l *life, name string, in span) bool {
 	for _, r := range l.Records {
 		if r.Semaphore == name && (r.Event == skipped || r.Event == stage.Granted) && in.has(r.At) {

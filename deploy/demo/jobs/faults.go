@@ -17,12 +17,12 @@ type faults struct {
 	suspend suspendedApp
 }
 
-// killedApp is an application that was killed while it ran jobs of both kinds.
+// killedApp is an application that was killed while it was running jobs of both kinds.
 type killedApp struct {
 	app string
 	at  time.Duration
-	// held is the number of permits that it still had right after its death, according to the servers. freed is the
-	// time from its death until all of them were free.
+	// held is the number of permits that it still held right after its death, according to the servers. freed is the
+	// time from its death until all of them were freed.
 	held  int
 	freed time.Duration
 }
@@ -67,7 +67,7 @@ func (s *Scenario) faults(ctx context.Context) (*faults, error) {
 	return f, nil
 }
 
-// killApp kills an application while it runs jobs of both kinds, and restarts it when the servers have freed its
+// killApp kills an application while it is running jobs of both kinds, and restarts it once the servers have freed its
 // permits.
 func (s *Scenario) killApp(ctx context.Context, f *faults) error {
 	var victim *process
@@ -122,7 +122,7 @@ func (s *Scenario) living() []*process {
 	return slices.DeleteFunc(slices.Clone(s.apps), func(p *process) bool { return p.Killed() > 0 })
 }
 
-// killLeader kills the leader while jobs run, waits for the next leader's first grant, and restarts the server.
+// killLeader kills the leader while jobs are running, waits for the next leader's first grant, and restarts the server.
 func (s *Scenario) killLeader(ctx context.Context, f *faults) error {
 	err := stage.Await(ctx, "jobs in progress", func() (bool, error) {
 		var n int
@@ -244,7 +244,7 @@ func (s *Scenario) catch(ctx context.Context, p *process, rec stage.Record) (boo
 	return false, p.Signal(syscall.SIGCONT)
 }
 
-// pendingWrites returns the last record of each run that has checked but not returned, and so is about to write.
+// pendingWrites returns the last record of each run that has checked but not returned, and is therefore about to write.
 func pendingWrites(records []stage.Record) []stage.Record {
 	open := map[uint64]stage.Record{}
 	for _, rec := range records {

@@ -70,8 +70,8 @@ func (r *run) stopped() time.Duration {
 	return r.life.End()
 }
 
-// cut reports whether the servers might not know that the firing is done: its permit was lost, its process died, it was
-// stopped early, or its release was not confirmed.
+// cut reports whether the servers might not have recorded the firing as done: its permit was lost, its process died, it
+// was stopped early, or its release was not confirmed.
 func (r *run) cut() bool {
 	return r.Last(stage.Ended).Lost || !r.Has(finished) && r.life.Killed > 0 || r.Last(returned).Text != "" || r.Last(finished).Text != ""
 }

@@ -13,22 +13,22 @@ import (
 
 // Events of an application, in addition to grants and beliefs. A belief begins with stage.Began.
 const (
-	// schedulerStarted: the application is ready.
+	// schedulerStarted means that the application is ready.
 	schedulerStarted stage.Event = "started"
-	// skipped: the job does not run this time. Text is the reason.
+	// skipped means that the job does not run this time. Text is the reason.
 	skipped stage.Event = "skipped"
-	// checked: the run has checked that it may continue, and is preparing its write number Step.
+	// checked means that the run has checked that it may continue and is preparing write number Step.
 	checked stage.Event = "checked"
-	// refused: the run's write number Step was refused. Text is the reason.
+	// refused means that write number Step of the run was refused. Text is the reason.
 	refused stage.Event = "refused"
-	// returned: the job's function has returned, with the error Text.
+	// returned means that the job's function has returned. Text is its error, if any.
 	returned stage.Event = "returned"
-	// finished: the run has ended. An empty Text means that the servers have confirmed the release. Lost means that the
-	// run had to stop because its permit was lost.
+	// finished means that the run has ended. An empty Text means that the servers have confirmed the release. Lost
+	// means that the run had to stop because its permit was lost.
 	finished stage.Event = "finished"
 )
 
-// shutDown is the reason for runs skipped because the scheduler is shutting down.
+// shutDown is the reason recorded for runs that are skipped because the scheduler is shutting down.
 const shutDown = "shut down"
 
 func (a *app) hooks() client.Hooks {

@@ -99,7 +99,7 @@ func (e *evidence) killed(r *stage.Report, k killedApp) {
 	kinds := map[bool]int{}
 	for _, run := range e.runs {
 		if run.life.Killed == 0 || run.Has(finished) {
-			continue // this permit was not lost because a process died
+			continue // the process survived, or the run had finished
 		}
 		t.Lines = append(t.Lines, e.fate(run, k.at))
 		free := e.job(run.job).free
@@ -137,7 +137,7 @@ func (e *evidence) suspended(r *stage.Report, s suspendedApp, runs []*run, refus
 				continue
 			}
 			if late++; w.accepted {
-				// That is correct: if the next holder had written first, the store would have refused the write, or
+				// This is correct: if the next holder had written first, the store would have refused the write, or
 				// stale would have reported it.
 				writes = fmt.Sprintf("write %d accepted: it arrived before the first write with token %d", w.step, next.Token)
 			}

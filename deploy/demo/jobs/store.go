@@ -59,7 +59,7 @@ func (s *store) accept(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, "a step number is required", http.StatusBadRequest)
 }
 
-// recordRefusals wraps the fence, and records the requests that it refuses.
+// recordRefusals wraps the fence and records the requests that it refuses.
 func (s *store) recordRefusals(fenced http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status := &statusWriter{ResponseWriter: w}

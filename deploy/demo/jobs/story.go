@@ -1,11 +1,11 @@
-// Package jobs is the scenario `jobs`: gocron jobs with Gatekeeper, under faults. Three applications, each a
+// Package jobs implements the `jobs` scenario: gocron jobs with Gatekeeper, under faults. Three applications, each a
 // separate process, run the same schedule of fifty real jobs at high speed. One application's clock is off by two
-// seconds. An application is killed, then the leader. Finally an application is suspended for longer than its permits
-// last, and resumed.
+// seconds. An application is killed, then the leader. Finally, an application is suspended for longer than its permits
+// last and then resumed.
 //
 // The report is based on the applications' records, on the writes that their store received, and on the servers'
-// record of every firing. The application itself is in app.go, as a developer would write it. The code specific to the
-// scenario is in record.go.
+// record of every firing. The application itself is in app.go, written as a developer would write it. The code specific
+// to the scenario is in record.go.
 package jobs
 
 import (
@@ -35,7 +35,7 @@ type Scenario struct {
 	window   window
 }
 
-// process is an application process, with facts about it that it cannot record itself.
+// process is an application process, plus information about it that it cannot record itself.
 type process struct {
 	*stage.Process
 	clock, started time.Duration
@@ -91,8 +91,8 @@ func (s *Scenario) play(ctx context.Context) error {
 	return nil
 }
 
-// define creates the schedule and its real definitions. In half of the definitions, a firing that was cut short may run
-// again.
+// define creates the schedule and its definitions, which are taken from real jobs. In half of the definitions, a firing
+// that was cut short may run again.
 func (s *Scenario) define() ([]*gatekeeperv1.Definition, error) {
 	schedule, sample, err := sampleJobs(s.jobs)
 	if err != nil {

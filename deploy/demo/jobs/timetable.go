@@ -18,14 +18,14 @@ type job struct {
 	Name string
 	// Period is the interval between its due times.
 	Period time.Duration
-	// Cron is its cron expression with seconds. It is empty for a job with an interval, which counts from the start of
-	// the scheduler.
+	// Cron is its cron expression, including seconds. It is empty for a job with an interval, which starts when the
+	// scheduler starts.
 	Cron string
 	// Offset is the offset of the cron expression's due times within the period, counted from the Unix epoch.
 	Offset time.Duration
 	// Steps is the number of writes in a run.
 	Steps int
-	// free means that a firing may run again after its permit was lost. Otherwise the firing is spent.
+	// free means that a firing may run again if its permit is lost. Otherwise, the firing is spent.
 	free bool
 }
 

@@ -1,7 +1,7 @@
-// Package move is the scenario `move`: what an operator does at three in the morning. The hosts in one build cluster
-// hold all of its 510 tasks, and the hosts in another build cluster wait for them. `gkctl move` moves all tasks with a
-// drain, and `gkctl undo` moves them back. Most holders stop immediately, some take their time, and one does not stop.
-// With -kill the leader is killed partway through the move.
+// Package move implements the `move` scenario: what an operator does at three in the morning. The hosts in one build
+// cluster hold all of its 510 tasks, and the hosts in another build cluster wait for them. `gkctl move` moves all tasks
+// with a drain, and `gkctl undo` moves them back. Most holders stop immediately, some take their time, and one does not
+// stop. With -kill, the leader is killed partway through the move.
 package move
 
 import (
@@ -133,7 +133,7 @@ func (s *Scenario) leg(ctx context.Context, name string, from, to *stage.Process
 		cmd.Env = append(os.Environ(), "GK_ENDPOINTS="+strings.Join(s.Cluster.Endpoints(), ","))
 		return cmd
 	}
-	// Servers record new callers with a short delay, and gkctl refuses to move tasks to a zone that no caller has
+	// Servers record new callers after a short delay, and gkctl refuses to move tasks to a zone that no caller has
 	// used.
 	await(ctx, func() bool { return gkctl(append(slices.Clone(args), "--dry-run")...).Run() == nil })
 	start := boottime.Now()
@@ -187,7 +187,7 @@ func (s *Scenario) patterns(ctx context.Context) (map[string]string, error) {
 	return found, nil
 }
 
-// await waits for cond, and reports whether it was met in time.
+// await waits for cond and reports whether it was met in time.
 func await(ctx context.Context, cond func() bool) bool {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()

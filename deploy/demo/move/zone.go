@@ -21,11 +21,11 @@ const hosts = 3
 const Part = "zone"
 
 const (
-	// waits: the group is not admitted. The host requests the permit again after the definition is edited.
+	// waits means that the group is not admitted. The host requests the permit again after the definition is edited.
 	waits stage.Event = "waits"
-	// edited: the host received an event about an edit to the definition.
+	// edited means that the host received an event about an edit to the definition.
 	edited stage.Event = "edited"
-	// ordered: the permit's context was cancelled by an order to stop, with the reason Text.
+	// ordered means that the permit's context was cancelled by an order to stop. Text is the reason.
 	ordered stage.Event = "ordered"
 )
 
@@ -57,7 +57,7 @@ func tasksOf(cluster string, n int) ([]string, error) {
 	return names, nil
 }
 
-// Zone runs the zone described by args. When ctx ends, it releases everything and returns.
+// Zone runs the zone described by args. When ctx is done, it releases everything and returns.
 func Zone(ctx context.Context, args []string) (err error) {
 	z := zone{wakeups: map[string]chan struct{}{}}
 	if z.account, err = stage.Begin(args, &z); err != nil {
@@ -131,7 +131,7 @@ func (z *zone) keep(ctx context.Context, c *client.Client, task string) {
 	}
 }
 
-// hold holds a permit until the order to stop. It reports whether the holder will also ignore the next order. A
+// hold holds a permit until it is ordered to stop. It reports whether the holder will also ignore the next order. A
 // stubborn holder ignores only one order.
 func (z *zone) hold(ctx context.Context, p *client.Permit, stubborn bool) bool {
 	watch := z.account.Hold(p, stage.Granted, stage.Record{})
@@ -149,7 +149,7 @@ func (z *zone) hold(ctx context.Context, p *client.Permit, stubborn bool) bool {
 	return stubborn
 }
 
-// finish simulates a holder after the order to stop. Most holders stop soon, every fifth has work to finish, and a
+// finish simulates a holder that was ordered to stop. Most holders stop soon, every fifth has work to finish, and a
 // stubborn one continues for as long as its permit lasts.
 func (z *zone) finish(ctx context.Context, p *client.Permit, stubborn bool) {
 	n := time.Duration(samples.Hash(p.Semaphore()) % 1000)

@@ -16,16 +16,16 @@ const Never = time.Duration(1<<63 - 1)
 // death still came from the dead leader.
 const noElection = 50 * time.Millisecond
 
-// Life is a process and everything it recorded.
+// Life is a process and its records.
 type Life struct {
 	Name    string
 	Records []Record
-	// Killed is when the process was killed, or zero if it exited normally. A dead process no longer relies on its
-	// permits.
+	// Killed is the time at which the process was killed, or zero if it exited normally. A dead process no longer
+	// relies on its permits.
 	Killed time.Duration
 }
 
-// End returns when the process was killed, or Never.
+// End returns the time at which the process was killed, or Never.
 func (l *Life) End() time.Duration {
 	if l.Killed > 0 {
 		return l.Killed
@@ -63,7 +63,7 @@ func (g *Grant) Last(e Event) Record { return g.records[e] }
 // Has reports whether there is a record of the given kind about the grant.
 func (g *Grant) Has(e Event) bool { return g.records[e].Event == e }
 
-// Until returns the recorded end of the belief, or else the time when the process was killed, or Never.
+// Until returns the recorded end of the belief, or else the time at which the process was killed, or Never.
 func (g *Grant) Until() time.Duration {
 	if g.Has(Ended) {
 		return g.Last(Ended).Until
@@ -83,8 +83,8 @@ func (g *Grant) Belief(from Event) overlap.Belief {
 	return b
 }
 
-// Overlaps returns the periods in which a semaphore's holders relied on more permits than it has, and decreasing
-// tokens.
+// Overlaps returns the periods in which a semaphore's holders relied on more permits than it has, and any
+// decreasing tokens.
 func Overlaps(beliefs []overlap.Belief, permits map[string]uint32) (violations []string) {
 	for _, o := range overlap.Find(beliefs, permits) {
 		violations = append(violations, "overlap: "+o.String())
@@ -125,7 +125,7 @@ type Spread struct {
 	Median, Max time.Duration
 }
 
-// SpreadOf computes the spread of times, which it sorts.
+// SpreadOf computes the spread of times. It sorts the slice in place.
 func SpreadOf(times []time.Duration) Spread {
 	if len(times) == 0 {
 		return Spread{}

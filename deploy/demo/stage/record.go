@@ -15,14 +15,14 @@ import (
 type Event string
 
 const (
-	// Granted: the process has held Token since At. The belief in Token also starts at that time, unless the scenario
-	// starts it with Began.
+	// Granted means that the process has held Token since At. The belief in Token also starts at that time, unless the
+	// scenario starts it with Began.
 	Granted Event = "granted"
-	// Began: the run under Token starts.
+	// Began means that the run under Token is starting.
 	Began Event = "began"
-	// Ended: the belief in Token ended at Until. Lost means that the belief ended before a release.
+	// Ended means that the belief in Token ended at Until. Lost is true if it ended before a release.
 	Ended Event = "ended"
-	// Denied: the response was a denial, with the reason Text.
+	// Denied means that the response was a denial. Text is the reason.
 	Denied Event = "denied"
 )
 
@@ -36,13 +36,13 @@ type Record struct {
 	Weight    uint32        `json:"weight,omitempty"`
 	// Due is the firing that was claimed with the grant.
 	Due time.Time `json:"due,omitzero"`
-	// RequestedAt is when the acquisition began.
+	// RequestedAt is the time at which the acquisition began.
 	RequestedAt time.Duration `json:"asked,omitempty"`
 	Step        int           `json:"step,omitempty"`
 	Until       time.Duration `json:"until,omitempty"`
 	Lost        bool          `json:"lost,omitempty"`
 	Text        string        `json:"text,omitempty"`
-	// Job is the id of a job. The record is about its task with index Step.
+	// Job is the id of the job that the record's task belongs to. Step is the task's index.
 	Job string `json:"job,omitempty"`
 	// Revision is the revision of the last change to the job that the process has seen.
 	Revision uint64 `json:"revision,omitempty"`
@@ -51,8 +51,8 @@ type Record struct {
 // Account is the account of a process.
 type Account struct{ *account.Writer }
 
-// Begin parses the settings that Stage.Start passed to this process, and returns the process's account. args are the
-// name of the part and the settings.
+// Begin parses the settings that Stage.Start passed to this process and returns the process's account. args contains
+// the name of the part and the settings.
 func Begin(args []string, settings any) (Account, error) {
 	a := Account{account.Inherited()}
 	if len(args) != 2 {

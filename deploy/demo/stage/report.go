@@ -14,7 +14,7 @@ type Report struct {
 	Violations []string `json:"broken_promises"`
 }
 
-// Row is a line of the report. Text is for people. Figures are the values in Text, for programs. Durations are in ns.
+// Row is a line of the report. Figures contains the values in Text, for use by programs. Durations are in nanoseconds.
 type Row struct {
 	Name    string `json:"name"`
 	Text    string `json:"text"`
@@ -32,7 +32,7 @@ func (r *Report) Row(name, format string, figures ...any) {
 	r.Rows = append(r.Rows, Row{name, fmt.Sprintf(format, figures...), figures})
 }
 
-// AddViolations adds violations, and returns how many.
+// AddViolations adds violations and returns their number.
 func (r *Report) AddViolations(violations ...string) int {
 	r.Violations = append(r.Violations, violations...)
 	return len(violations)

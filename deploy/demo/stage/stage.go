@@ -1,5 +1,5 @@
-// Package stage contains what the demo's scenarios share: three servers, processes that record their beliefs, faults,
-// and a report based on those records.
+// Package stage contains the parts that the demo's scenarios share: three servers, processes that record their beliefs,
+// faults, and a report based on those records.
 package stage
 
 import (
@@ -96,8 +96,8 @@ func (s *Stage) close() {
 	}
 }
 
-// Serve starts three servers with these definitions, with Duration as the permits' duration. It removes max_hold and
-// expect_every, because their values suit jobs that run for hours, and the scenarios run for seconds.
+// Serve starts three servers with the given definitions, using Duration as the permits' duration. It removes max_hold
+// and expect_every, because their values suit jobs that run for hours, whereas the scenarios run for seconds.
 func (s *Stage) Serve(ctx context.Context, defs []*gatekeeperv1.Definition) error {
 	for _, def := range defs {
 		def.MaxHold, def.ExpectEvery, def.Duration = nil, nil, durationpb.New(s.Duration)
@@ -146,7 +146,7 @@ func (s *Stage) Lives() []*Life {
 	return lives
 }
 
-// End sends the processes a signal, unless it is nil, and waits for them to exit normally.
+// End sends the processes a signal, unless signal is nil, and waits for them to exit normally.
 func (s *Stage) End(ctx context.Context, signal os.Signal, within time.Duration) error {
 	errs := []error{ctx.Err()}
 	for _, p := range s.Processes {
@@ -171,7 +171,7 @@ func (s *Stage) KillLeader(ctx context.Context) (*servers.Server, time.Duration,
 	return leader, boottime.Now(), nil
 }
 
-// Held returns the number of permits that the chosen acquirers hold, according to the servers.
+// Held returns the number of permits that matching acquirers hold, according to the servers.
 func (s *Stage) Held(ctx context.Context, match func(acquirer string) bool) (int, error) {
 	var n int
 	for p, err := range s.Client.AllHolders(ctx, &gatekeeperv1.ListHoldersRequest{}) {
@@ -227,7 +227,7 @@ func (s *Stage) saveAccounts() {
 		var lines bytes.Buffer
 		out := json.NewEncoder(&lines)
 		for _, r := range p.Records() {
-			_ = out.Encode(r) // writing to memory does not fail
+			_ = out.Encode(r) // writing to memory never fails
 		}
 		file := filepath.Join(s.Dir, fmt.Sprintf("%s-%d", p.Name, i))
 		err := os.WriteFile(file+".jsonl", lines.Bytes(), 0o600)

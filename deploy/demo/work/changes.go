@@ -74,8 +74,8 @@ func (s *Words) kill(p *stage.Process) error {
 	return nil
 }
 
-// restartSubmitter kills the submitter, and restarts it. The new process follows the job from the last change that the
-// old one had fully seen.
+// restartSubmitter kills the submitter and restarts it. The new process follows the job from the last change that the
+// old one had fully processed.
 func (s *Words) restartSubmitter(ctx context.Context) (err error) {
 	s.submitter.Kill()
 	var after uint64

@@ -101,7 +101,7 @@ func (s *JGroups) result(ctx context.Context, sub *stage.Process, job string) er
 	return nil
 }
 
-// takeOver kills a job's worker partway through the job, and waits until another worker takes the job over.
+// takeOver kills a job's worker partway through the job and waits until another worker takes it over.
 func (s *JGroups) takeOver(ctx context.Context, job string) error {
 	victim, first, err := s.granted(ctx, job, 0)
 	if err != nil {

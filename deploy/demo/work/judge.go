@@ -21,7 +21,7 @@ type task struct {
 
 func (t task) String() string { return fmt.Sprintf("task %d of job %s", t.index, t.job) }
 
-// evidence collects everything recorded about a scenario's tasks.
+// evidence contains all records of a scenario's tasks.
 type evidence struct {
 	semaphore string
 	permits   uint32

@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Oddjob reproduces the last section of the article "Distributing Work" at high speed. In the article the work takes
+// Oddjob reproduces the last section of the article "Distributing Work" at high speed. In the article, the work takes
 // 15 s and is due every 10 s. With three workers, one is always idle. At the end, the worker of the last round is
 // killed, and the idle worker does its work.
 type Oddjob struct {
@@ -119,7 +119,7 @@ func processesWith(lives []*stage.Life, e stage.Event, due time.Time) (names []s
 	return names
 }
 
-// killLastWorker kills the worker of the last round partway through its work, and stops the others' timers.
+// killLastWorker kills the worker of the last round partway through its work and stops the others' timers.
 func (s *Oddjob) killLastWorker(ctx context.Context) error {
 	due := s.dueTimes[len(s.dueTimes)-1]
 	var victim *stage.Process

@@ -59,7 +59,7 @@ func (s *Oddjob) judgeRound(i int, runs []*stage.Grant, idle []string) (violatio
 	if winner := claim.GetWinner().GetAcquirer(); !slices.Equal(by, []string{winner}) {
 		violations = append(violations, round+" was done by "+strconv.Quote(strings.Join(by, ", "))+" and recorded for "+winner)
 	}
-	// In the first round no worker is still busy with a previous round.
+	// In the first round, no worker is still busy with a previous round.
 	if len(idle) == 0 || len(idle) > 1 && i > 0 {
 		violations = append(violations, round+" left idle: "+strconv.Quote(strings.Join(idle, ", ")))
 	}

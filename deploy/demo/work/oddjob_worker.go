@@ -12,16 +12,16 @@ import (
 )
 
 const (
-	// scheduling: the timer is running.
+	// scheduling means that the timer is running.
 	scheduling stage.Event = "scheduling"
-	// lost: another Oddjob has claimed the firing Due, so this one is idle.
+	// lost means that another Oddjob has claimed the firing Due, so this one is idle.
 	lost stage.Event = "lost"
-	// notified: this Oddjob, which had lost the firing Due, learned that its state is now Text.
+	// notified means that this Oddjob was notified that the firing Due, which it had lost, is now in the state Text.
 	notified stage.Event = "notified"
 )
 
-// oddjob is one Oddjob, as in the article. All Oddjobs have the same timer, and each does one thing at a time. It tries
-// to claim each due firing, and any firing whose holder was lost. SIGTERM stops its timer. The process exits when the
+// oddjob is one Oddjob, as in the article. All Oddjobs have the same timer, and each does one job at a time. It tries
+// to claim each due firing and any firing whose holder was lost. SIGTERM stops its timer. The process exits when the
 // claims it lost to others have ended.
 type oddjob struct {
 	Name, Semaphore string
@@ -88,7 +88,8 @@ func (o *oddjob) work(ctx context.Context) error {
 	}
 }
 
-// idleRecord waits for the end of a claim that another Oddjob has won. It corresponds to the article's onLoosing.
+// idleRecord records a firing that was lost to another Oddjob and watches it until that claim ends. It corresponds to
+// the article's onLoosing.
 func (o *oddjob) idleRecord(ctx context.Context, d *client.DeniedError) {
 	due := o.due
 	o.account.Write(stage.Record{Event: lost, Due: due, Text: string(d.Reason)})

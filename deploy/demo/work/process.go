@@ -1,5 +1,5 @@
 // Package work contains the scenarios with shared work: `jgroups`, `oddjob` and `words`. The first two reproduce the
-// examples in two articles, and kill some of the processes. In the third, workers that join, leave and die share ten
+// examples in two articles and kill some of the processes. In the third, workers that join, leave and die share ten
 // thousand tasks, and the leader is killed as well.
 //
 // Servers, workers and submitters are processes. Each report is based on the records of the workers, the submitters and
@@ -29,7 +29,7 @@ type role struct {
 	Oddjob    *oddjob    `json:",omitempty"`
 }
 
-// Process runs the process described by args. It returns when ctx ends or its work is done.
+// Process runs the process described by args. It returns when ctx is done or the process has finished its work.
 func Process(ctx context.Context, args []string) error {
 	var r role
 	account, err := stage.Begin(args, &r)
@@ -70,7 +70,7 @@ func (s *sharedWork) open(ctx context.Context) error {
 	return nil
 }
 
-// startWorker starts the worker with the given number and waits until the servers know it.
+// startWorker starts the worker with the given number and waits for it to join.
 func (s *sharedWork) startWorker(ctx context.Context, number int) (*stage.Process, error) {
 	name := fmt.Sprintf("worker-%d", number)
 	p, err := s.Start(ctx, Part, name, role{Worker: &worker{
@@ -117,7 +117,7 @@ func (s *sharedWork) submit(ctx context.Context, sub *submitter) (*stage.Process
 	return s.Start(ctx, Part, sub.Name, role{Submitter: sub})
 }
 
-// await waits for a matching record from the process, and returns it.
+// await waits for a matching record from the process and returns it.
 func await(ctx context.Context, p *stage.Process, what string, match func(stage.Record) bool) (stage.Record, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// submitted: the job is stored.
+	// submitted means that the job is stored.
 	submitted stage.Event = "submitted"
-	// returned: the submitter got the result Text of the task, recorded under Token.
+	// returned means that the submitter got Text, the task's result, which was recorded under Token.
 	returned stage.Event = "returned"
-	// failed: the submitter got the error Text instead of a result.
+	// failed means that the submitter got the error Text instead of a result.
 	failed stage.Event = "failed"
-	// seen: the submitter has seen all changes to the job up to Revision.
+	// seen means that the submitter has seen all changes to the job up to Revision.
 	seen stage.Event = "seen"
 )
 
@@ -34,7 +34,7 @@ type submitter struct {
 	// job.
 	Files int
 	Root  string
-	// After is the revision up to which a previous submitter process has already seen the job with the files.
+	// After is the last revision of the job with the files that a previous submitter process has already seen.
 	After uint64
 }
 

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// worked: the task under Token returned Text, which is not recorded yet.
+	// worked means that the task under Token returned Text, which has not been recorded yet.
 	worked stage.Event = "worked"
-	// recorded: the servers have recorded the outcome of the task under Token.
+	// recorded means that the servers have recorded the outcome of the task under Token.
 	recorded stage.Event = "recorded"
-	// unrecorded: the servers have not recorded the outcome, for the reason Text.
+	// unrecorded means that the servers have not recorded the outcome. Text is the reason.
 	unrecorded stage.Event = "unrecorded"
 )
 

@@ -26,7 +26,7 @@ func New(w io.Writer) *Writer { return &Writer{w: w} }
 // Inherited returns a Writer to the account that this process inherited from its parent.
 func Inherited() *Writer { return New(os.NewFile(File, "account")) }
 
-// Write adds a record. It panics if the record cannot be written, because an account without it would be incomplete.
+// Write adds a record. It panics if the record cannot be written, because the account would then be incomplete.
 func (a *Writer) Write(record any) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -39,8 +39,8 @@ func (a *Writer) Write(record any) {
 	}
 }
 
-// Read reads an account to its end and passes each record to take. It ignores an incomplete last line, which remains if
-// the process was killed.
+// Read reads an account to its end and passes each record to take. It ignores an incomplete last line, as left behind
+// by a process that was killed.
 func Read[R any](r io.Reader, take func(R)) error {
 	decoder := json.NewDecoder(r)
 	for {

@@ -21,8 +21,8 @@ type Watch struct {
 	stopped chan struct{} // closed after ended has returned
 }
 
-// Start follows the permit p until the belief ends or Stop is called. It then calls ended once, with the time when the
-// belief ended on the shared clock and with whether the permit was lost.
+// Start follows the permit p until the belief ends or Stop is called. It then calls ended once, with the time on the
+// shared clock at which the belief ended and whether the permit was lost.
 func Start(p *client.Permit, ended func(until time.Duration, lost bool)) *Watch {
 	w := &Watch{permit: p, ended: ended, stop: make(chan struct{}), stopped: make(chan struct{})}
 	go w.believe()

@@ -6,5 +6,5 @@ package boottime
 
 import "time"
 
-// Now returns the wall clock time, which is good enough as long as the clock is not set.
+// Now returns the wall clock time, which is good enough as long as the clock is not adjusted.
 func Now() time.Duration { return time.Duration(time.Now().UnixNano()) }

@@ -18,8 +18,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Process is a child process and its account of records R. Kill and Wait must be called from one goroutine. The other
-// methods are safe for concurrent use.
+// Process is a child process and its account, whose records are of type R. Kill and Wait must be called from one
+// goroutine. The other methods are safe for concurrent use.
 type Process[R any] struct {
 	// Name is used in messages.
 	Name string
@@ -34,7 +34,7 @@ type Process[R any] struct {
 	records []R
 }
 
-// Start starts this program with args. The process is killed when ctx ends or this program exits.
+// Start starts this program with args. The process is killed when ctx is done or this program exits.
 func Start[R any](ctx context.Context, name string, args []string) (*Process[R], error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -95,7 +95,7 @@ func (p *Process[R]) Kill() {
 // Killed returns the time on the shared clock by which the process was dead, or 0 if it was not killed.
 func (p *Process[R]) Killed() time.Duration { return p.killed }
 
-// Wait waits for the process to exit, and kills it if that takes too long. Unless the process was already killed, it
+// Wait waits for the process to exit and kills it if that takes too long. Unless the process was already killed, it
 // returns the exit error.
 func (p *Process[R]) Wait(within time.Duration) error {
 	select {
@@ -110,7 +110,7 @@ func (p *Process[R]) Wait(within time.Duration) error {
 	return nil
 }
 
-// Await waits for a matching record, and returns the first one. It fails if the process exits first.
+// Await waits for a matching record and returns the first one. It fails if the process exits first.
 func (p *Process[R]) Await(ctx context.Context, what string, match func(R) bool) (R, error) {
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()

@@ -12,8 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Main builds gatekeeperd into a directory, sets bin to it, runs the tests and returns the exit code. If the first
-// argument of the test program is the name of a part, Main runs that part instead.
+// Main builds gatekeeperd into a directory, sets *bin to that directory, runs the tests and returns the exit code. If
+// the first argument of the test program is the name of a part, Main runs that part instead.
 func Main(m *testing.M, bin *string, part string, command func(context.Context, []string) error) int {
 	fail := func(err error) int {
 		fmt.Fprintln(os.Stderr, err)

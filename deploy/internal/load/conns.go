@@ -15,7 +15,7 @@ type Conns []*grpc.ClientConn
 // Dial creates Shared connections to a server. They are opened by the first calls.
 func Dial(address string) (Conns, error) { return DialWith(address, insecure.NewCredentials()) }
 
-// DialWith is like Dial, with credentials.
+// DialWith is like Dial, but uses the given credentials.
 func DialWith(address string, creds credentials.TransportCredentials) (Conns, error) {
 	var c Conns
 	for range Shared {

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
-// echoMethod is a unary call that returns its argument. It measures the cost of gRPC alone on this machine.
+// echoMethod is a unary method that returns its argument. It is used to measure the cost of gRPC alone on this machine.
 const echoMethod = "/bench.Echo/Echo"
 
 // ServeEcho runs the echo server on a free port, which it prints, until its standard input is closed. It runs as a

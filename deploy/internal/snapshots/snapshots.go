@@ -81,8 +81,8 @@ type grant struct {
 	took time.Duration
 }
 
-// probe acquires and releases permits until done is closed. It completes the last call, so that no permit remains held:
-// the next caller would supersede that permit, and its release would leave the slot occupied.
+// probe acquires and releases permits until done is closed. It completes the last call, so that no permit remains held.
+// Otherwise, the next caller would supersede that permit, and its release would leave the slot occupied.
 func probe(ctx context.Context, done <-chan struct{}, acquire Acquire) (grants []grant, err error) {
 	for {
 		select {

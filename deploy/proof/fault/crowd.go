@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/load"
 )
 
-// Kinds that add a crowd of clients or step clients' clocks.
+// Kinds of faults that add a crowd of clients or step clients' clocks.
 const (
 	Crowd      = "crowd"
 	ClockSteps = "clock-steps"

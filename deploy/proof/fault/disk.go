@@ -77,9 +77,9 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.remove(ctx, random, s)
 }
 
-// checkExit checks that a server started on a damaged file exited with the code for a damaged directory. Damage to
-// files other than the log may also be reported as another server's directory. exited is false if a signal killed the
-// process.
+// checkExit checks that a server started on a damaged file exited with the code for a damaged directory. If a file
+// other than the log is damaged, the server may also report that the directory belongs to another server. exited is
+// false if a signal killed the process.
 func checkExit(file string, code int, exited bool, log string) error {
 	switch {
 	case !exited:
@@ -158,7 +158,7 @@ func (a *Arena) fill(ctx context.Context, random *rand.Rand, s *servers.Server) 
 	}
 	sleep(ctx, between(random, 500*time.Millisecond, 3*time.Second))
 	freeSpace()
-	// A server whose disk is full may take seconds to exit. Until then it does not respond.
+	// A server whose disk is full may take seconds to exit. Until then, it does not respond.
 	readyCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exitTimeout)
 	defer cancel()
 	_ = s.Ready(readyCtx)

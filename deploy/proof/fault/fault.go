@@ -28,8 +28,8 @@ type Arena struct {
 	Holders []*Holder
 	// Workers and Submitters are also separate processes. They share tasks, and Disrupt kills and suspends them.
 	Workers, Submitters []*Holder
-	// Full fills the disk of a server, and returns a function that frees the space again. It is nil if the servers have
-	// no separate disks.
+	// Full fills a server's disk and returns a function that frees the space. It is nil if the servers do not have
+	// separate disks.
 	Full func(*servers.Server) (func(), error)
 	// Disk sets the state of a server's disk, as defined by the build tag `faulty`. It is nil if the servers were built
 	// without that tag.
@@ -164,7 +164,7 @@ func (a *Arena) can(kind string) bool {
 	return a.Network.Can(Needs(kind))
 }
 
-// Heal repairs everything that faults left broken, and starts all stopped servers.
+// Heal repairs everything that faults left broken and starts all stopped servers.
 func (a *Arena) Heal() error {
 	a.Network.Heal()
 	for _, h := range slices.Concat(a.Holders, a.Workers, a.Submitters) {

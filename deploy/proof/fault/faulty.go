@@ -15,8 +15,8 @@ const (
 	DiskError = "disk-error"
 )
 
-// hangDelay exceeds the ten seconds after which a server assumes that its disk is hung. exitTimeout limits how long it
-// takes to exit.
+// hangDelay exceeds the ten seconds after which a server assumes that its disk is hung. exitTimeout is how long it may
+// take to exit.
 const (
 	hangDelay   = 11 * time.Second
 	exitTimeout = 15 * time.Second
@@ -95,7 +95,8 @@ func diskError(ctx context.Context, a *Arena, random *rand.Rand) error {
 }
 
 // awaitExit waits until the servers with failing disks have exited, as they must, repairs the disks, and restarts the
-// servers. It does so even after fault injection, because a server that does not exit is exactly the bug to find.
+// servers. It does so even after fault injection has ended, because a server that does not exit is exactly the bug to
+// find.
 func (a *Arena) awaitExit(ctx context.Context, random *rand.Rand, all []*servers.Server) error {
 	for _, s := range all {
 		// A follower whose leader has a hung disk may have nothing to write until the leader exits, so each server has

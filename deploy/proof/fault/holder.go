@@ -38,7 +38,7 @@ func (h *Holder) StartNext() error {
 	return err
 }
 
-// Stop stops the current process, and returns the records of all processes.
+// Stop stops the current process and returns the records of all processes.
 func (h *Holder) Stop() ([]history.Entry, error) {
 	var entries []history.Entry
 	for i, p := range h.processes {
@@ -91,7 +91,7 @@ func clientKilled(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return err
 }
 
-// kill kills the process, and starts its successor. If the process is a worker, kill first waits up to a second for it
+// kill kills the process and starts its successor. If the process is a worker, kill first waits up to a second for it
 // to get a task. It reports whether the killed worker had a task.
 func (h *Holder) kill(ctx context.Context, random *rand.Rand) (atTask bool, err error) {
 	waitCtx, cancel := context.WithTimeout(ctx, time.Second)
@@ -105,7 +105,7 @@ func (h *Holder) kill(ctx context.Context, random *rand.Rand) (atTask bool, err 
 	return atTask, h.StartNext()
 }
 
-// clientStopped suspends a client for less or for more than the duration of its permits.
+// clientStopped suspends a client for a shorter or longer time than its permits last.
 func clientStopped(ctx context.Context, a *Arena, random *rand.Rand) error {
 	h, done := a.pickHolder(random)
 	defer done()

@@ -68,7 +68,7 @@ func (a *Arena) peerLinks(s *servers.Server) (to, from []network.Link) {
 	return to, from
 }
 
-// isolate cuts the leader off from the other members. Clients can still reach it.
+// isolate cuts the leader off from the other members, and half of the time also from clients.
 func isolate(ctx context.Context, a *Arena, random *rand.Rand) error {
 	s := a.leader(ctx, random)
 	to, from := a.peerLinks(s)
@@ -100,7 +100,8 @@ func bridge(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.cut(ctx, random, "bridge", []network.Link{to[i], from[i]})
 }
 
-// clientsCut cuts one direction of the links between a server and its clients, while their connections stay open.
+// clientsCut cuts one or both directions of the links between the leader and its clients. Their connections stay open
+// while the links are cut.
 func clientsCut(ctx context.Context, a *Arena, random *rand.Rand) error {
 	s := a.leader(ctx, random)
 	links := []network.Link{{From: Clients, To: s.ID + API}, {From: s.ID + API, To: Clients}}
@@ -122,7 +123,7 @@ func slowNetwork(ctx context.Context, a *Arena, random *rand.Rand) error {
 	return a.degrade(ctx, random, state, SlowNetwork+": "+state.Delay.String())
 }
 
-// narrow limits the bandwidth to less than the demand, and drops the excess.
+// narrow limits the bandwidth to less than the demand and drops the excess.
 func narrow(ctx context.Context, a *Arena, random *rand.Rand) error {
 	state := network.State{Rate: 10_000 << random.IntN(6)}
 	return a.degrade(ctx, random, state, fmt.Sprintf("%s: %d bytes per second", Narrow, state.Rate))

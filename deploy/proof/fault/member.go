@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// members adds a member, and then removes a random one, which may be the leader.
+// members adds a member and then removes a random one, which may be the leader.
 func members(ctx context.Context, a *Arena, random *rand.Rand) error {
 	if err := a.join(ctx); err != nil {
 		return err
@@ -41,7 +41,7 @@ func (a *Arena) join(ctx context.Context) error {
 		if err == nil && voter(status, id) {
 			return a.Clients.SetEndpoints(a.Endpoints())
 		}
-		if !s.Running() { // it was not admitted because of other faults: try again
+		if !s.Running() { // other faults prevented it from joining, so try again
 			if err := a.start(s); err != nil {
 				return err
 			}
@@ -63,7 +63,7 @@ func voter(status *gatekeeperv1.GetStatusResponse, id string) bool {
 	return false
 }
 
-// remove removes a member from the cluster, and stops it.
+// remove removes a member from the cluster and kills it.
 func (a *Arena) remove(ctx context.Context, random *rand.Rand, victim *servers.Server) error {
 	a.Note("remove", victim.ID)
 	for ctx.Err() == nil {

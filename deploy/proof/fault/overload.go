@@ -21,7 +21,7 @@ const (
 	MaxCalls = 64
 )
 
-// overload adds ten times as many callers as the servers can serve concurrently. They retry their calls immediately,
+// overload adds ten times as many callers as one server can serve concurrently. They retry their calls immediately,
 // regardless of the response. In the meantime, other clients' calls are refused. The history check verifies that
 // refused calls were not executed.
 func overload(ctx context.Context, a *Arena, random *rand.Rand) error {

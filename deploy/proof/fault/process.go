@@ -26,7 +26,7 @@ func (a *Arena) kill(ctx context.Context, random *rand.Rand, s *servers.Server) 
 	return a.start(s)
 }
 
-// start starts a server, unless it is running or was removed from the cluster.
+// start starts a server unless it is already running or has been removed from the cluster.
 func (a *Arena) start(s *servers.Server) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -42,7 +42,7 @@ func (b *bare) awaitLostClaim(ctx context.Context, r history.Request, denied his
 	b.delayed.Go(func() { b.await(ctx, r, random) })
 }
 
-// await follows the claim with the given token until it ends, on one server after another.
+// await follows the claim with the given token until it ends, trying one server after another.
 func (b *bare) await(ctx context.Context, r history.Request, random *rand.Rand) {
 	done := b.Call(r)
 	for ctx.Err() == nil {
@@ -102,11 +102,12 @@ func claimResponse(claim *gatekeeperv1.FiringClaim) history.Response {
 	}
 }
 
-// endTimeout is how long a caller waits for a firing's outcome after the faults. The firing may already have ended.
+// endTimeout is how long a caller waits for a firing's outcome after the faults have ended. The firing may already have
+// ended.
 const endTimeout = 5 * time.Second
 
-// AwaitAll awaits the outcome of every firing for which no caller has received it yet. It is called after the faults.
-// The servers must report the outcome of every firing that has ended.
+// AwaitAll awaits every firing outcome that no caller has received yet. It is called after the faults have ended. The
+// servers must report the outcome of every firing that has ended.
 func (c *Clients) AwaitAll(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, endTimeout)
 	defer cancel()

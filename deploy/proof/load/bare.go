@@ -171,7 +171,7 @@ func (b *bare) keepAlive(ctx context.Context, s Semaphore, r history.Request, to
 	case resp.Result == history.Granted && resp.Token == token:
 		resp.Result = history.Refreshed
 	case resp.Result == history.Granted:
-		resp.Result = history.Lost // the checkers know that it is a different permit
+		resp.Result = history.Lost // the checkers recognize that it is a different permit
 	case resp.Result == history.Denied:
 		resp.Result = history.Stopping
 	}

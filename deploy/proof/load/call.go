@@ -69,8 +69,8 @@ func outcome(err error) history.Outcome {
 	case codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.Aborted, codes.FailedPrecondition, codes.ResourceExhausted:
 		return history.Refused
 	}
-	// With these reasons, a server states that it did not execute the call. The harness relies on that, so the checkers
-	// detect a false statement.
+	// These reasons mean that the server did not execute the call. The harness relies on this, so if it is not true,
+	// the checkers report a violation.
 	if slices.Contains([]string{"NO_LEADER", "NOT_LEADER", "NOT_APPENDED", "HOP_LIMIT"}, reason(err)) {
 		return history.Refused
 	}
@@ -163,7 +163,7 @@ func (c caller) acquireLate(ctx context.Context, on stubs, r history.Request, wa
 			Result: history.Denied, Reason: strings.TrimPrefix(denial.Reason.String(), "REASON_"), Waiting: denial.QueueLength, Token: denial.GetFiring().GetToken(),
 		}
 	case what == history.Known:
-		what = history.Unknown // it reached its time limit in the queue
+		what = history.Unknown // the call timed out in the queue
 	}
 	done(what, response, err)
 	return response, what

@@ -18,7 +18,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Options configure the clients. All fields except Bare, Library and Visitors are required.
+// Options configure the clients. All fields except Bare, Library, Visitors and Credentials are required.
 type Options struct {
 	// Seed determines the clients' actions, except where they depend on the servers.
 	Seed uint64
@@ -159,7 +159,7 @@ func (c *Clients) Storm(ctx context.Context, count int) {
 	}
 }
 
-// Watch opens watch streams and does not read them. It keeps them open until the context is done.
+// Watch opens watch streams but reads only the first message of each. It keeps them open until the context is done.
 func (c *Clients) Watch(ctx context.Context, count int) {
 	random := c.random("watch")
 	for range count {
@@ -179,7 +179,7 @@ func (c *Clients) Watch(ctx context.Context, count int) {
 // Wait waits until all clients have stopped, which they do when their context is done.
 func (c *Clients) Wait() { c.all.Wait() }
 
-// ReadAll reads every definition. It is called after the faults.
+// ReadAll reads every definition. It is called after the faults have ended.
 func (c *Clients) ReadAll(ctx context.Context) error {
 	return c.operator.readAll(ctx, slices.Concat(c.opts.World, c.opts.Work))
 }
@@ -193,7 +193,7 @@ func (c *Clients) Close() {
 }
 
 // Hold runs a library client until the context is done. It is the main function of a separate process. If the process
-// is killed, its successor has a different name and the same host.
+// is killed, its successor has a different name but the same host.
 func Hold(ctx context.Context, name, host string, opts Options) error {
 	l, err := newLibrary(ctx, opts, name, host, &steppedClock{rate: 1})
 	if err != nil {

@@ -22,7 +22,7 @@ func (s *steppedClock) Now() time.Duration {
 // the pause is within the permitted difference between clocks. The shortest permits last half a second.
 const maxBackward = 3 * time.Millisecond
 
-// Step steps the clock of one client: forward, as after its machine was suspended, or back by very little. It returns
+// Step steps the clock of one client: forward, as if its machine had been suspended, or slightly backward. It returns
 // the client and the step.
 func (c *Clients) Step(random *rand.Rand) (name string, step time.Duration) {
 	i := random.IntN(len(c.clocks))

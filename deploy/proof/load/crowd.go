@@ -42,7 +42,7 @@ func (c *Clients) Crowd(ctx context.Context, count int, addresses []string, worl
 	return nil
 }
 
-// joinQueue makes one acquisition through the queue, with as many calls as necessary and the same request id.
+// joinQueue makes one acquisition through the queue, using the same request id for as many calls as necessary.
 func (b *bare) joinQueue(ctx context.Context, s Semaphore) {
 	r := b.request(s, history.Identity{Group: "crowd", Acquirer: b.Client()})
 	if b.chance(0.5) {
@@ -63,7 +63,7 @@ func (b *bare) joinQueue(ctx context.Context, s Semaphore) {
 	}
 }
 
-// holdBriefly holds a permit briefly.
+// holdBriefly holds a permit for a few milliseconds and releases it.
 func (b *bare) holdBriefly(ctx context.Context, s Semaphore, resp history.Response) {
 	record := history.Belief{Semaphore: s.Name, Token: resp.Token, Weight: 1, From: b.Now(), Until: resp.SafeUntil}
 	if record.Until <= record.From {

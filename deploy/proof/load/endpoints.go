@@ -63,7 +63,7 @@ func (e *endpoints) close() {
 	}
 }
 
-// dial returns a connection that reconnects quickly after it is lost.
+// dial returns a connection that reconnects quickly if it is lost.
 func (e *endpoints) dial(endpoint string) (*grpc.ClientConn, error) {
 	creds := e.credentials
 	if creds == nil {

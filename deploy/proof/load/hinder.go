@@ -107,7 +107,7 @@ func (o *operator) uncordon(ctx context.Context, s Semaphore, acquirers string) 
 	})
 }
 
-// open removes everything that excludes workers from a semaphore, and reports whether that succeeded.
+// open lifts all restrictions that exclude workers from a semaphore and reports whether it succeeded.
 func (o *operator) open(ctx context.Context, s Semaphore) bool {
 	ok := o.resume(ctx, s) == nil
 	for _, acquirers := range cordonPatterns() {
@@ -117,8 +117,8 @@ func (o *operator) open(ctx context.Context, s Semaphore) bool {
 	return o.restore(ctx, s, 0) && ok
 }
 
-// Open removes everything that operators left in place on the semaphores with tasks, so that every task can finish. The
-// operators must have stopped.
+// Open lifts all restrictions that operators left in place on the semaphores with tasks, so that every task can finish.
+// The operators must have stopped.
 func (c *Clients) Open(ctx context.Context) error {
 	for _, s := range withTasks(c.opts.Work) {
 		for !c.operator.open(ctx, s) {

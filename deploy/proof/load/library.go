@@ -64,7 +64,7 @@ type job struct {
 
 // turn makes one run under a fresh identity, or a sequence of runs under one of the job's reused identities. A reused
 // identity simulates a restarted process, or is used at the same time by another client. Two jobs of the same client
-// never share an identity, because the client library would refuse that.
+// never share an identity, because the client library would reject it.
 func (j *job) turn(ctx context.Context) {
 	s := j.world[j.random.IntN(len(j.world))]
 	id := history.Identity{Group: "east", Acquirer: j.host, HolderID: j.holderID}

@@ -86,7 +86,7 @@ func (o *operator) edit(ctx context.Context, s Semaphore, expected uint64) uint6
 	return o.replace(ctx, s.Name, def, expected)
 }
 
-// replace retries the edit until its outcome is known, or gives up. It returns the new version, or 0.
+// replace retries the edit until its outcome is known or it gives up. It returns the new version, or 0.
 func (o *operator) replace(ctx context.Context, name string, def history.Definition, expected uint64) uint64 {
 	o.edits++
 	r := history.Request{
@@ -144,8 +144,8 @@ func (o *operator) pause(ctx context.Context, s Semaphore) {
 	_ = o.resume(ctx, s)
 }
 
-// dwell waits for a random time while a change is in force. It waits longer for semaphores with tasks, because the time
-// of a worker's grant is known less precisely than that of a caller's grant.
+// dwell waits for a random time while a change is in effect. It waits longer for semaphores with tasks, because the
+// time of a worker's grant is known less precisely than that of a caller's grant.
 func (o *operator) dwell(ctx context.Context, s Semaphore) {
 	longest := 400 * time.Millisecond
 	if s.HasTasks {
@@ -183,7 +183,7 @@ func (o *operator) revoke(ctx context.Context, s Semaphore) {
 	})
 }
 
-// holder returns the token of the next holder. Workers are separate processes, so the permits of semaphores with tasks
+// holder returns the token of a random holder. Workers are separate processes, so the permits of semaphores with tasks
 // are read from the servers.
 func (o *operator) holder(ctx context.Context, s Semaphore) (token uint64, ok bool) {
 	if !s.HasTasks {

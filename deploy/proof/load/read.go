@@ -27,7 +27,7 @@ func (c *Clients) ReadJobs(ctx context.Context, entries []history.Entry) error {
 	return nil
 }
 
-// readJob reads a job, and retries until a server responds.
+// readJob reads a job, retrying until a server responds.
 func (c *Clients) readJob(ctx context.Context, record caller, id string) error {
 	for {
 		done := record.Call(history.Request{Kind: history.JobEnd, Semaphore: semaphoreOf(id), Job: &history.Job{ID: id}})

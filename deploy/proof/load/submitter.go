@@ -88,7 +88,7 @@ func (s *submitter) turn(ctx context.Context) {
 	case n < 2:
 		cut = true
 	case n < 4:
-		tasks = append(tasks, []byte("another task")) // reuse the id with other content
+		tasks = append(tasks, []byte("another task")) // reuse the id with different content
 	case n < 7 && s.operate(ctx, id):
 		return
 	}
@@ -149,7 +149,7 @@ func payloads(tasks [][]byte, cut bool) iter.Seq2[[]byte, error] {
 	}
 }
 
-// follow follows a job until it finishes or a time limit is reached.
+// follow follows a job until it finishes or the call times out.
 func (s *submitter) follow(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(500+s.random.IntN(3000))*time.Millisecond)
 	defer cancel()

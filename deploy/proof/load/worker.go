@@ -39,7 +39,7 @@ func WorkWorld(seed uint64) []Semaphore {
 	return append(all, Semaphore{Name: ownerName, Definition: history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 100, Duration: time.Second}})
 }
 
-// home is the group whose workers are admitted at first. away is the group to which operators move the work.
+// home is the group whose workers are initially admitted. away is the group to which operators move the work.
 const (
 	home = "east"
 	away = "west"
@@ -66,7 +66,7 @@ type worker struct {
 const workerID = "worker"
 
 // Work runs workers of both groups, and a caller with their identity, until the context is done. It is the main
-// function of a separate process. If the process is killed, its successor has a different name and the same host.
+// function of a separate process. If the process is killed, its successor has a different name but the same host.
 func Work(ctx context.Context, name, host string, opts Options) error {
 	l, err := newLibrary(ctx, opts, name, host, &steppedClock{rate: 1})
 	if err != nil {
@@ -96,7 +96,7 @@ func Work(ctx context.Context, name, host string, opts Options) error {
 	return nil
 }
 
-// run works until the context is done. A worker that finds its endpoint redirected to another cluster stops, and is
+// run works until the context is done. A worker that finds its endpoint redirected to another cluster stops and is
 // restarted.
 func (w *worker) run(ctx context.Context) error {
 	parallel := []int{3, 3, 100}[w.random.IntN(3)]
@@ -116,7 +116,7 @@ func (w *worker) run(ctx context.Context) error {
 // plan determines how a task is executed.
 type plan struct {
 	duration       time.Duration
-	ignoresContext bool // whether it ignores its context
+	ignoresContext bool
 	end            jobOutcome
 	nonce          int // makes the results of different attempts distinct
 }
@@ -192,7 +192,7 @@ func (w *worker) ended(_ context.Context, r work.Report) {
 	}
 }
 
-// jobIDs returns the ids of all jobs whose submission a history contains.
+// jobIDs returns the ids of all jobs submitted in a history.
 func jobIDs(entries []history.Entry) map[string]bool {
 	ids := map[string]bool{}
 	for _, e := range entries {

@@ -1,5 +1,5 @@
 // Package load contains the clients of a fault run. They acquire, hold, refresh, release, edit and watch, and record
-// what they observe. They are as careless as real clients are.
+// their observations. They are as careless as real clients.
 package load
 
 import (

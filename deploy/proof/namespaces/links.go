@@ -14,7 +14,7 @@ import (
 
 // Set sets a link's state. A link that is down silently drops every packet in its direction. Delay, loss and rate apply
 // to all links to the same server together, and the last setting wins. They do not apply to links to the clients. Err
-// returns the error of the first setting that failed.
+// returns the first error.
 func (n *Net) Set(l network.Link, s network.State) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -41,8 +41,8 @@ func (n *Net) Heal() {
 	}
 }
 
-// Reset breaks every connection between the two endpoints of a link, as seen by the first endpoint. While the link is
-// down, the second endpoint does not notice.
+// Reset breaks the first endpoint's connections to the second endpoint. While the link is down, the second endpoint
+// does not notice.
 func (n *Net) Reset(l network.Link) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -62,7 +62,7 @@ func end(name string) string {
 	return id
 }
 
-// cut drops the packets of a link, or lets them pass again. Packets from a server are dropped after they have left its
+// cut drops a link's packets, or lets them through again. Packets from a server are dropped after they have left its
 // network, when they arrive at the bridge. Packets from the machine are dropped when they leave the bridge. A sender
 // therefore never gets an error. The caller must hold mu.
 func (n *Net) cut(l network.Link, down bool) error {
@@ -128,11 +128,11 @@ func (n *Net) shape(k int, s network.State) error {
 	return do("tc", append([]string{"qdisc", "replace", "dev", n.port(k), "root"}, args...)...)
 }
 
-// discipline returns the tc arguments for a state, or nil for a state without a delay, a loss or a rate.
+// discipline returns the tc arguments for a state, or nil if it has no delay, loss or rate.
 func discipline(s network.State) []string {
 	switch {
 	case s.Rate > 0:
-		// A 300 ms queue is longer than a switch's buffer.
+		// A 300 ms queue is larger than a typical switch buffer.
 		return []string{"tbf", "rate", fmt.Sprintf("%dbit", 8*s.Rate), "burst", "16kb", "latency", "300ms"}
 	case s.Delay > 0 || s.Jitter > 0 || s.Loss > 0:
 		us := func(d time.Duration) string { return fmt.Sprintf("%dus", d.Microseconds()) }

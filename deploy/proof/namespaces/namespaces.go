@@ -1,16 +1,16 @@
-// Package namespaces gives each server a separate network namespace, and makes the kernel interrupt the links between
-// them. Connections are real, and a link that is down is silent. The package requires Linux, root, and the commands ip,
-// tc and ss.
+// Package namespaces runs each server in a separate network namespace and uses the kernel to interrupt the links
+// between them. Connections are real, and a link that is down drops packets silently. The package requires Linux, root,
+// and the commands ip, tc and ss.
 //
 // A bridge connects the servers' networks to the machine, where the clients run. Each server has two addresses. The
-// first one is for members and clients, and its links can be cut. The second one is never cut. The harness uses it to
-// read the server's state.
+// first is for members and clients, and its links can be cut. The second is never cut, and the harness uses it to read
+// the server's state.
 //
 //	clients .1 ──┬── bridge ──┬── port ── eth0 .2, .130  gk1
 //	harness .129 ┘            └── port ── eth0 .3, .131  gk2
 //
-// All names contain the id of the process that created them, so that a later run recognizes and removes the leftovers
-// of a killed process.
+// All names contain the id of the process that created them, so that a later run can recognize and remove leftovers
+// from a killed process.
 package namespaces
 
 import (
@@ -50,13 +50,13 @@ type Net struct {
 	mu     sync.Mutex // guards the fields below
 	subnet netip.Addr // .0
 	ports  map[string]int
-	rules  map[network.Link]int // the preference of the filter that cuts the link
+	rules  map[network.Link]int // preference of the filter that cuts each link
 	next   int
 	shaped map[int]bool
-	failed error // error of the first setting that failed
+	failed error // the first error from changing a link
 }
 
-// Open creates a network, and tries every operation that is needed later. It returns ErrUnavailable if any of them
+// Open creates a network and tries every operation that may be needed later. It returns ErrUnavailable if any of them
 // fails.
 func Open() (*Net, error) {
 	if os.Getuid() != 0 {
@@ -84,7 +84,7 @@ func Open() (*Net, error) {
 // maxNetworks is the number of networks that a process can have at the same time.
 const maxNetworks = 256
 
-// create creates the bridge under an unused name. Another run in this process may have drawn the same number.
+// create creates the bridge under an unused name. Another run in this process may have picked the same number.
 func (n *Net) create(draw func() int) (err error) {
 	for range maxNetworks {
 		n.name = prefix(os.Getpid()) + fmt.Sprintf("%02x", draw())
@@ -126,7 +126,7 @@ func (n *Net) address() error {
 	}
 }
 
-// taken reports whether another process uses addresses of the subnet.
+// taken reports whether another process is using addresses in the subnet.
 func (n *Net) taken() (bool, error) {
 	list, err := output("ip", "-o", "addr")
 	if err != nil {
@@ -186,7 +186,7 @@ func (n *Net) checkReset() error {
 type Place struct {
 	// Address is the address for members and clients. Control is the address for the harness, which is never cut.
 	Address, Control string
-	// Through is the command that runs another command in the server's network.
+	// Through is the command prefix that runs a command in the server's network.
 	Through []string
 }
 
@@ -220,14 +220,14 @@ func (n *Net) Can(s network.State) bool {
 	return n.netem || s.Delay == 0 && s.Jitter == 0 && s.Loss == 0
 }
 
-// Err returns the first error from setting a link.
+// Err returns the first error from changing a link.
 func (n *Net) Err() error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.failed
 }
 
-// Close removes everything. It fails if something could not be removed, or if setting a link failed earlier.
+// Close removes the network. It returns an error if anything could not be removed or if changing a link failed earlier.
 func (n *Net) Close() error {
 	errs := []error{n.Err()}
 	for _, id := range n.ids() {
@@ -246,7 +246,7 @@ func (n *Net) ids() []string {
 	return ids
 }
 
-// remove removes a server's network. Processes that still run in it lose their connections.
+// remove removes a server's network. Processes still running in it lose their connections.
 func (n *Net) remove(id string) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 // prefix returns the prefix of all names that a process creates.
 func prefix(pid int) string { return fmt.Sprintf("gkp%06x", pid) }
 
-// Sweep removes the leftovers of killed processes, and returns their names. It does nothing on systems without network
+// Sweep removes leftovers from killed processes and returns their names. It does nothing on systems without network
 // namespaces.
 func Sweep() ([]string, error) {
 	if _, err := exec.LookPath("ip"); err != nil || os.Getuid() != 0 {
@@ -39,7 +39,7 @@ func Sweep() ([]string, error) {
 				if now, listErr := output("ip", kind.list...); listErr != nil || slices.Contains(leftovers(now, alive), name) {
 					errs = append(errs, err)
 				}
-				continue // it was removed together with another interface, or by another process
+				continue // it was removed along with another interface or by another process
 			}
 			removed = append(removed, name)
 		}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Link is one direction between two endpoints.
+// Link is one direction of the path between two endpoints.
 type Link struct{ From, To string }
 
 // State is the state of a link. The zero State is a working link.
@@ -124,7 +124,7 @@ func (n *Network) Close() {
 	n.wg.Wait()
 }
 
-// register registers a closer for Close. It returns false if the network is already closed.
+// register adds c to the closers. If the network is already closed, it closes c and returns false.
 func (n *Network) register(c io.Closer, l Link) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -26,7 +26,7 @@ func Peer(r io.Reader) (string, []byte, error) {
 	return from, append(head, body...), nil
 }
 
-// field splits off a string that is prefixed with its length in two bytes.
+// field splits off a string prefixed with its two-byte length.
 func field(body []byte) (text string, rest []byte, ok bool) {
 	if len(body) < 2 {
 		return "", nil, false

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Identify determines which endpoint dialed a new connection. It returns the endpoint's name and the bytes it had to
-// read.
+// Identify determines which endpoint dialed a new connection. It returns the endpoint's name and any bytes it read.
 type Identify func(io.Reader) (name string, read []byte, err error)
 
 // Always identifies every connection as dialed by the given endpoint.

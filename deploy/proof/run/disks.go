@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// disks are small in-memory file systems, one per server.
+// disks is a set of small in-memory file systems, one per server.
 type disks struct {
 	dir     string
 	mounted []string
@@ -46,8 +46,8 @@ func (d *disks) remove() {
 	}
 }
 
-// diskFile is the name of the file that sets the state of a server's disk. It is in the server's working directory; see
-// the build tag `faulty`.
+// diskFile is the name of the file that controls a server's simulated disk faults. It is in the server's working
+// directory; see the build tag `faulty`.
 const diskFile = "disk"
 
 func enableFaults(s *servers.Server) { s.Env = append(s.Env, "FAULTY_DISK="+diskFile) }

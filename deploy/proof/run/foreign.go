@@ -11,9 +11,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// startForeign starts another cluster. Its semaphores have the same names as the run's, so it would grant requests
-// that reached it. It has either three members with the same ids or a single member. None of the run's clients belong
-// to it.
+// startForeign starts a second cluster. Its semaphores have the same names as the run's, so it would grant any request
+// that reached it. It has either three members with the same ids or a single member. None of the run's clients are
+// configured to use it.
 func startForeign(ctx context.Context, opts Options, secure *servers.Secure) (*servers.Cluster, error) {
 	cluster, err := servers.Start(ctx, servers.Options{
 		Binary: opts.Binary, Dir: filepath.Join(opts.Dir, "foreign"), Count: 3 - 2*int(opts.Seed%2), Profile: "fast", Secure: secure,

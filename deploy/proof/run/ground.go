@@ -33,7 +33,7 @@ type testbed interface {
 	close() error
 }
 
-// newTestbed creates the network for a run, and returns its kind.
+// newTestbed creates the network for a run and returns its kind.
 func newTestbed(opts Options) (testbed, string, error) {
 	p := &proxied{Network: network.New(opts.Seed), separateLinks: opts.Kind == fault.Misdirected, clients: map[*servers.Server]string{}}
 	kernel := opts.Network == Namespaces

@@ -73,7 +73,7 @@ func ensureCoverage(ctx context.Context, a *fault.Arena, disruptions map[string]
 	return err
 }
 
-// awaitJobs admits all workers, and waits until every job has finished.
+// awaitJobs admits all workers and waits until every job has finished.
 func awaitJobs(ctx context.Context, a *fault.Arena) error {
 	ctx, cancel := context.WithTimeout(ctx, jobsTimeout)
 	defer cancel()
@@ -83,8 +83,8 @@ func awaitJobs(ctx context.Context, a *fault.Arena) error {
 	return a.Clients.AwaitJobs(ctx)
 }
 
-// awaitSettled reads every definition and every job, and waits until all members report their state hash at the same
-// index.
+// awaitSettled reads every definition and every job, and then waits until all members report their state hash at the
+// same index.
 func awaitSettled(ctx context.Context, a *fault.Arena, log *history.Log) error {
 	ctx, cancel := context.WithTimeout(ctx, recoverTimeout)
 	defer cancel()

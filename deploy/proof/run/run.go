@@ -37,15 +37,15 @@ type Options struct {
 	Seed uint64
 	// Network is Namespaces, Proxies or Auto.
 	Network string
-	// Length is how long faults are injected for.
+	// Length is how long to inject faults.
 	Length time.Duration
-	// LogStore is the servers' log store. Empty means their default.
+	// LogStore is the servers' log store. If it is empty, they use their default.
 	LogStore string
 	// Disks gives each server a separate small disk, which requires root.
 	Disks bool
 	// Secure configures TLS and authenticated clients.
 	Secure bool
-	// Faulty reports whether the binary was built with disks that fail on command.
+	// Faulty reports whether the binary was built with disk fault injection.
 	Faulty bool
 }
 
@@ -65,8 +65,7 @@ type Report struct {
 	Outcomes map[string]int
 	LastTerm uint64
 	Faults   map[string]int
-	// Work counts outcomes of jobs and tasks. Disruptions counts faults injected into the
-	// processes that share tasks.
+	// Work counts outcomes of jobs and tasks. Disruptions counts faults injected into the processes that share tasks.
 	Work, Disruptions map[string]int
 	check.Result
 	// Entries is the whole history.
@@ -75,7 +74,7 @@ type Report struct {
 	Logs string
 }
 
-// Recover is the promise that the cluster recovers after the faults.
+// Recover is the guarantee that the cluster recovers after the faults.
 const Recover check.Guarantee = "the cluster recovers after the faults"
 
 const (
@@ -229,7 +228,7 @@ func startProcesses(ctx context.Context, a *fault.Arena, seed uint64) error {
 	return nil
 }
 
-// runFaults runs clients and faults, and then checks the cluster.
+// runFaults starts the clients, injects the faults, and then checks the cluster.
 func runFaults(ctx context.Context, a *fault.Arena, opts Options, log *history.Log) (*Report, error) {
 	r := &Report{Kind: opts.Kind, Seed: opts.Seed}
 	clientCtx, stop := context.WithCancel(ctx)
@@ -295,7 +294,7 @@ func runFaults(ctx context.Context, a *fault.Arena, opts Options, log *history.L
 	return r, r.Check()
 }
 
-// stopClients stops client processes, and adds their records to the history.
+// stopClients stops client processes and adds their records to the history.
 func stopClients(clients []*fault.Holder, put func(history.Entry)) error {
 	for _, h := range clients {
 		entries, err := h.Stop()
@@ -400,7 +399,7 @@ func logs(c *servers.Cluster) string {
 	return text.String()
 }
 
-// Save writes the history and the last lines of the servers' logs to a directory, and returns the path of the history.
+// Save writes the history and the last lines of the servers' logs to a directory. It returns the path of the history.
 func (r *Report) Save(dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err

@@ -108,7 +108,7 @@ func (c *Call) Work(ctx context.Context, identity Identity) error {
 	return err
 }
 
-// errEnded is returned only after End, when nothing uses the result anymore.
+// errEnded is returned only after End, when the result is no longer used.
 var errEnded = errors.New("the call has ended")
 
 // identify counts the call toward the identity's share. The caller must hold mu.
@@ -238,7 +238,7 @@ func tallyOf[K comparable](c *Control, tallies map[K]*tally, key K) *tally {
 	return t
 }
 
-// leave removes an open call from a tally, which may be nil, and drops the tally when its last call ends. The caller
+// leave removes an open call from a tally (which may be nil) and drops the tally when its last call ends. The caller
 // must hold mu.
 func leave[K comparable](c *Control, tallies map[K]*tally, key K, t *tally, k Kind) {
 	if t == nil {

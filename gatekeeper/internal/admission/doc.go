@@ -10,7 +10,7 @@
 // with demand.
 //
 // A call waiting in a queue, a watcher, and a call whose message has not arrived yet need memory but no CPU time. They
-// are open but not in progress, and there may be many more of them: ten thousand waiters from one client are normal.
+// are open but not in progress, and there may be many more of them: ten thousand waiters from one client is normal.
 //
 // # Kinds
 //

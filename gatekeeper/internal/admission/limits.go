@@ -37,13 +37,13 @@ type Limits struct {
 	Open, Working [kinds]int
 }
 
-// DefaultWorking is the default limit of Ordinary calls in progress. The log packs 256 commands into an entry. From 256
-// to 4000 concurrent callers, throughput on two CPUs grew by at most 10%. The rest is headroom for
-// bursts at the top of the minute. The limit also bounds how long a refresh queues behind other calls, each of which
-// takes about 30 µs of processor time.
+// DefaultWorking is the default limit of Ordinary calls in progress. A log entry packs up to 256 commands. From 256 to
+// 4000 concurrent callers, throughput on two CPUs grew by at most 10%. The rest is headroom for bursts at the top of
+// the minute. The limit also bounds how long a refresh queues behind other calls, each of which takes about 30 µs of
+// CPU time.
 const DefaultWorking = 4096
 
-// maxWaiting limits the open Waiting calls, at about 15 kB each (measured). That leaves enough of the 32,768
+// maxWaiting limits the open Waiting calls, which use about 15 kB each (measured). It leaves enough of the 32,768
 // streams per member connection for the other kinds, including streams that refresh permits.
 const maxWaiting = 16 << 10
 

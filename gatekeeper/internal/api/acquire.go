@@ -12,7 +12,7 @@ import (
 
 // Acquire streams the caller's place in the queue as the keeper reports it, followed by the final answer.
 func (s *permitService) Acquire(m *gatekeeperv1.AcquireRequest, stream grpc.ServerStreamingServer[gatekeeperv1.AcquireResponse]) error {
-	received := time.Now() // taken first, because the client measures from before this call
+	received := time.Now() // taken first, because the client starts measuring before it makes the call
 	call, err := acquireFrom(m, received)
 	if err != nil {
 		return err

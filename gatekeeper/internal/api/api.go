@@ -35,16 +35,16 @@ type Config struct {
 	Consensus Consensus
 	Machine   Machine
 	Hub       Hub
-	// TLS configures the API port; the zero value disables TLS. If it has authorities, clients must present a
-	// certificate signed by one of them.
+	// TLS configures the API port; the zero value disables TLS. If it includes CA certificates, clients must present a
+	// certificate signed by one of those CAs.
 	TLS certs.Files
-	// PeerTLS holds the files for the peer port. This server presents that certificate when it forwards calls to the
-	// leader, and accepts member certificates issued by those authorities. Optional; the default is TLS.
+	// PeerTLS holds the files for the peer port. This server presents the peer certificate when it forwards calls to
+	// the leader, and it accepts member certificates issued by the peer CAs. Optional; the default is TLS.
 	PeerTLS certs.Files
-	// Authenticate requires a credential from each caller, and limits the caller to its binding's grants. If false,
-	// every caller may do everything.
+	// Authenticate requires a credential from each caller and limits the caller to the grants of its binding. If false,
+	// every caller has full access.
 	Authenticate bool
-	// Audit receives a line for each refusal and each change. Nil disables auditing.
+	// Audit receives a record of each refusal and each change. Nil disables auditing.
 	Audit *audit.Log
 	// Guesses limits invalid bearer tokens per client address. Nil means no limit.
 	Guesses *guessing.Limit
@@ -62,14 +62,15 @@ type Config struct {
 	// MinDuration is the shortest permit duration that the consensus timeouts allow. Optional; zero disables the
 	// warnings about it.
 	MinDuration time.Duration
-	// SkewedClocks returns the members whose wall clocks differ from the others' while this server leads. Optional.
+	// SkewedClocks returns, while this server is the leader, the members whose wall clocks differ from those of the
+	// others. Optional.
 	SkewedClocks func() []consensus.MemberClock
 	// Poll is the interval at which readiness and leadership are checked. Optional; the default is DefaultPoll.
 	Poll time.Duration
 	// LeaderWait limits how long a call is held while no leader is known, or while it cannot be reached. Optional; by
 	// default such a call fails immediately.
 	LeaderWait time.Duration
-	// Handshake limits how long a new connection may take for its handshake, including TLS. Optional; the default is
+	// Handshake limits how long the handshake of a new connection, including TLS, may take. Optional; the default is
 	// DefaultHandshake.
 	Handshake time.Duration
 	// Admission limits concurrent calls. Optional; the default limits apply.
@@ -105,16 +106,16 @@ type API struct {
 
 	overloads overloads
 
-	draining context.Context    //nolint:containedctx // cancelled by the first call of Drain
+	draining context.Context    //nolint:containedctx // cancelled by the first call to Drain
 	drain    context.CancelFunc // idempotent
 	closed   chan struct{}
-	cluster  metadata.MD // the header of every response
+	cluster  metadata.MD // sent as a header with every response
 	close    sync.Once
 	polls    sync.WaitGroup
 }
 
-// New returns an API, which is served by the servers that NewServer creates. It fails if the TLS files cannot be used.
-// Close the API after those servers have stopped.
+// New returns an API to be served by servers that NewServer creates. It fails if the TLS files cannot be used. Close
+// the API after those servers have stopped.
 func New(cfg Config) (*API, error) {
 	if cfg.Poll <= 0 {
 		cfg.Poll = DefaultPoll

@@ -25,7 +25,7 @@ import (
 )
 
 // A call is audited by the server that executes it. For calls that a follower forwards, that is the leader. It audits
-// every refusal, and every change made by a person. Acquired and released permits and submitted tasks are not audited:
+// every refusal and every change made by a person. Acquired and released permits and submitted tasks are not audited:
 // there are thousands of them per second, and the history records how each ended.
 
 // isAudited reports whether calls to a method are audited even if they succeed. SaveSnapshot is one of them, because a
@@ -157,7 +157,7 @@ func isDryRun(req any) bool {
 	return ok && m.GetDryRun()
 }
 
-// aboutOf returns the objects that a request names: semaphores, jobs, tokens and so on. It also looks into edits,
+// aboutOf returns the objects that a request names: semaphores, jobs, tokens and so on. It also searches edits,
 // selectors and plans.
 func aboutOf(req any) (about []string) {
 	m, ok := req.(proto.Message)
@@ -191,7 +191,7 @@ func aboutOf(req any) (about []string) {
 	return about
 }
 
-// maxAbout limits how many objects are collected from a request. A log line holds fewer.
+// maxAbout limits how many objects are collected from a request. A log line contains fewer.
 const maxAbout = 1000
 
 func tokenText(token uint64) string { return "token " + decimal(token) }
@@ -211,12 +211,12 @@ const (
 	// repeatPeriod is how long repeated refusals are counted before the count is written.
 	repeatPeriod = 10 * time.Second
 	maxRepeats   = 1000
-	// maxAnonymous limits the distinct refusals without a principal logged in that time, and maxAnonymousPerSource
-	// those per address.
+	// maxAnonymous limits the distinct refusals without a principal that are logged in each period, and
+	// maxAnonymousPerSource limits those per address.
 	maxAnonymous, maxAnonymousPerSource = 100, 20
 )
 
-// shouldWrite reports whether a refusal must be written now. Otherwise it is counted.
+// shouldWrite reports whether a refusal must be written now. If not, it counts the refusal.
 func (s *repeats) shouldWrite(r *audit.Record) bool {
 	key := repeat{principal: r.Principal, source: hostOf(r.Source), method: r.Method, reason: r.Reason}
 	if len(r.Subjects) > 0 {
@@ -251,7 +251,7 @@ func (s *repeats) shouldWrite(r *audit.Record) bool {
 	return true
 }
 
-// due returns the repeated refusals if it is time to report them, and starts counting again.
+// due returns the repeated refusals if it is time to report them, and resets the counts.
 func (s *repeats) due(now time.Time) (all []*audit.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 const chunkBytes = 256 << 10
 
 // SaveSnapshot streams a backup. The state is immutable, so the backup is consistent however long it takes. Commands
-// applied in the meantime need additional memory until it has finished.
+// applied in the meantime use additional memory until the backup has finished.
 func (s *clusterService) SaveSnapshot(_ *gatekeeperv1.SaveSnapshotRequest, stream grpc.ServerStreamingServer[gatekeeperv1.SaveSnapshotResponse]) error {
 	ctx := stream.Context()
 	state, err := s.read(ctx, false)

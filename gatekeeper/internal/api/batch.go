@@ -23,10 +23,11 @@ const (
 	maxBatchBytes = 1 << 20
 )
 
-// BatchTryAcquire answers the requests whose answers do not change the state, and leaves the others open. Each request
-// is admitted, validated, counted and decided like a TryAcquire. A follower forwards the requests that it has admitted.
+// BatchTryAcquire answers the requests that can be answered without changing the state and leaves the rest open. Each
+// request is admitted, validated, evaluated and counted like a TryAcquire. A follower forwards the requests that it has
+// admitted.
 func (s *permitService) BatchTryAcquire(ctx context.Context, m *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
-	b := &batch{s: s, ctx: ctx, received: time.Now()} // taken first, because the clients measure from before this call
+	b := &batch{s: s, ctx: ctx, received: time.Now()} // read first, because clients start measuring before this call
 	defer b.end()
 	n := len(m.GetRequests())
 	if n < 1 || n > maxBatch {
@@ -47,7 +48,7 @@ func (s *permitService) BatchTryAcquire(ctx context.Context, m *gatekeeperv1.Bat
 	return b.reply, nil
 }
 
-// batch is a batch in progress.
+// batch is the state of a batch in progress.
 type batch struct {
 	s        *permitService
 	ctx      context.Context //nolint:containedctx // the context of the batch's call
@@ -59,7 +60,7 @@ type batch struct {
 	bytes    int // size of the answers
 }
 
-// open admits and validates the requests, and answers the refused ones.
+// open admits and validates the requests and answers those that are refused.
 func (b *batch) open(requests []*gatekeeperv1.TryAcquireRequest) {
 	b.reply = &gatekeeperv1.BatchTryAcquireResponse{Results: make([]*gatekeeperv1.TryAcquireResult, len(requests))}
 	results := make([]gatekeeperv1.TryAcquireResult, len(requests)) // a single allocation

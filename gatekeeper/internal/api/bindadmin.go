@@ -16,7 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// DefaultAdminBinding is the binding that BindAdministrator extends unless the request names another.
+// DefaultAdminBinding is the binding that BindAdministrator extends unless the request names a different one.
 const DefaultAdminBinding = "admin"
 
 // notMember returns the error for a call to a method that only members may call.
@@ -24,7 +24,7 @@ func notMember() error {
 	return &unauthenticatedError{"only a member of the cluster may call this, on behalf of the owner of its data directory: see gatekeeperd bind-admin --help"}
 }
 
-// RefusedError is the error for a request that the cluster refuses, and would refuse again.
+// RefusedError is the error for a request that the cluster refused and would refuse again.
 type RefusedError struct{ error }
 
 func (e *RefusedError) Unwrap() error { return e.error }
@@ -42,7 +42,8 @@ func CheckAdministrator(m *gatekeeperv1.BindAdministratorRequest) error {
 	return err
 }
 
-// authorAndReason returns the author and the reason of a change requested by the owner of a member's data directory.
+// authorAndReason returns the author and the reason to record for a change requested by the owner of a member's data
+// directory.
 func authorAndReason(member string, m *gatekeeperv1.BindAdministratorRequest) (author, reason string, err error) {
 	if author, err = authorFrom(m.GetAuthor()); err != nil {
 		return "", "", err
@@ -56,8 +57,9 @@ func authorAndReason(member string, m *gatekeeperv1.BindAdministratorRequest) (a
 }
 
 // BindAdministrator makes a subject an administrator, as requested by the owner of this member's data directory. A
-// follower forwards the request to the leader as a member. That gives members no new power, because they already vouch
-// for the callers whose calls they forward. The call may be retried, unless the error is a *RefusedError.
+// follower forwards the request to the leader as a member. This gives members no additional power, because the leader
+// already trusts them to identify the callers whose calls they forward. The call may be retried, unless the error is a
+// *RefusedError.
 func (a *API) BindAdministrator(ctx context.Context, m *gatekeeperv1.BindAdministratorRequest) error {
 	err := a.bindAsMember(ctx, m)
 	if s := status.Convert(toStatus(err)); s.Code() == codes.InvalidArgument || reasonOf(s) == reasonAccessLimit {
@@ -125,8 +127,8 @@ func (a *API) bindAdministrator(ctx context.Context, member string, m *gatekeepe
 }
 
 // adminBinding returns the binding to extend with the subject and the admin role, before and after the change. It is
-// the binding that already contains the subject, or else the named one. If no change is needed, both results are the
-// same.
+// the binding that already contains the subject, if any; otherwise, it is the named one. If no change is needed, both
+// results are the same.
 func adminBinding(state *fsm.State, subject, name string) (before, after *access.Binding) {
 	before = state.Binding(name)
 	if i := slices.IndexFunc(state.Bindings(), func(b *access.Binding) bool { return slices.Contains(b.Subjects, subject) }); i >= 0 {

@@ -39,8 +39,8 @@ const memberSubject = "member:"
 // authorization is the header for bearer tokens.
 const authorization = "authorization"
 
-// retryableError refuses or ends a call that should succeed when it is retried: its caller has not been authenticated
-// yet, or now maps to a different principal.
+// retryableError refuses or ends a call that should succeed when retried: its caller has not been authenticated yet, or
+// now maps to a different principal.
 type retryableError struct{ why string }
 
 func (e *retryableError) Error() string { return e.why + ": retry the call" }
@@ -49,8 +49,7 @@ func (e *retryableError) Error() string { return e.why + ": retry the call" }
 // is created or upgraded. Streams opened before then end for the same reason.
 const authStarting = "the cluster is about to start authenticating its callers"
 
-// A caller is the client making a call. A nil caller may do everything, because the server does not authenticate
-// callers.
+// A caller is the client making a call. A nil caller has full access, because the server does not authenticate callers.
 type caller struct {
 	api        *API
 	credential auth.Credential
@@ -68,7 +67,7 @@ type caller struct {
 
 type callerKey struct{}
 
-// caller returns the caller of a call, or nil if callers are not authenticated. If the call did not go through
+// caller returns the client making a call, or nil if callers are not authenticated. If the call did not go through
 // authenticate, the caller has no credentials.
 func (a *API) caller(ctx context.Context) *caller {
 	if !a.cfg.Authenticate {
@@ -84,14 +83,14 @@ func (a *API) caller(ctx context.Context) *caller {
 	}
 }
 
-// beforeBindings reports whether the caller may do everything because the cluster cannot store bindings yet. That is
-// the case while any member runs a version without bindings, which itself lets callers with certificates do everything.
-// A server that has just started may have an old state, so it must catch up first.
+// beforeBindings reports whether the caller has full access because the cluster cannot store bindings yet. This is the
+// case while any member runs a version without bindings, which itself gives full access to callers with certificates. A
+// server that has just started may have an old state, so it must catch up first.
 func (c *caller) beforeBindings() bool {
 	return c.verified && c.api.cfg.Machine.State().FeatureLevel() < fsm.AccessLevel && c.api.caughtUp()
 }
 
-// caughtUp reports whether this server has applied all committed entries at least once since its start.
+// caughtUp reports whether this server has applied all committed entries at least once since it started.
 func (a *API) caughtUp() bool {
 	if !a.everCaughtUp.Load() && a.cfg.Consensus.Ready() == nil {
 		a.everCaughtUp.Store(true)
@@ -199,7 +198,7 @@ func (c *caller) refuseJWT(header string, refused error) error {
 }
 
 // admit refuses a token from an address that has presented too many invalid ones. Only the server that verifies the
-// token checks that, because other servers do not know which tokens were valid.
+// token performs this check, because other servers cannot tell which tokens were valid.
 func (c *caller) admit() error {
 	if c.bearer == "" {
 		return nil
@@ -282,7 +281,7 @@ func (c *caller) authorize(ctx context.Context, allowed permission) (*auth.Princ
 }
 
 // checkLocally checks the permission against this server's state, without a Confirm. If it returns a principal with an
-// error, the error came from the permission.
+// error, the error came from the permission check.
 func (c *caller) checkLocally(allowed permission) (*auth.Principal, error) {
 	p, state, err := c.principal()
 	if err != nil {
@@ -301,10 +300,10 @@ func (c *caller) countFailure() {
 	}
 }
 
-// permission returns nil if the state allows the principal to do something, and otherwise the reason.
+// permission returns nil if the state allows the principal to perform an operation. Otherwise, it returns the reason.
 type permission func(p *auth.Principal, state *fsm.State) error
 
-// hasRole requires one of the roles on any semaphore. Without roles it accepts every principal.
+// hasRole requires one of the roles on any semaphore. If no roles are given, it accepts every principal.
 func hasRole(roles ...access.Role) permission {
 	return func(p *auth.Principal, _ *fsm.State) error {
 		if len(roles) == 0 || slices.ContainsFunc(roles, p.Has) {
@@ -362,7 +361,7 @@ func mayViewAll(p *auth.Principal, _ *fsm.State) error {
 }
 
 // canViewAll reports whether the caller may view every semaphore, and isAdministrator whether it is an administrator.
-// They are used to filter answers, never to refuse a call.
+// They are used to filter responses, never to refuse a call.
 func (a *API) canViewAll(ctx context.Context) bool {
 	return a.checkPrincipal(ctx, func(p *auth.Principal) bool { return p.HasEverywhere(access.Viewer) })
 }

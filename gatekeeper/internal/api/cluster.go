@@ -24,7 +24,8 @@ type clusterService struct {
 	gatekeeperv1.UnimplementedClusterServiceServer
 	*API
 	keeper clusterKeeper
-	// hashing holds one token. Computing a hash reads the whole state, and must not occupy more than one processor.
+	// hashing limits hash computation to one call at a time. Computing a hash reads the whole state and must not occupy
+	// more than one processor.
 	hashing chan struct{}
 }
 
@@ -59,7 +60,7 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 	}
 	for _, c := range s.keeper.HostClocks() {
 		if !s.canViewAll(ctx) {
-			break // warnings name groups and acquirers
+			break // they contain groups and acquirers
 		}
 		out.HostClocks = append(out.HostClocks, &gatekeeperv1.HostClock{
 			Group: c.Group, Acquirer: c.Acquirer, Ahead: durationpb.New(c.Ahead), Seen: toTimestamp(c.Seen),
@@ -200,7 +201,7 @@ func toRemoval(r consensus.Removal) *gatekeeperv1.RemoveMemberResponse {
 	return &gatekeeperv1.RemoveMemberResponse{Members: toMembers(r.Members), AlreadyRemoved: r.AlreadyRemoved, Silent: r.Silent}
 }
 
-// TransferLeadership transfers leadership. The response names the new leader if this server already knows it.
+// TransferLeadership transfers leadership. The response names the new leader if it is already known.
 func (s *clusterService) TransferLeadership(ctx context.Context, m *gatekeeperv1.TransferLeadershipRequest) (*gatekeeperv1.TransferLeadershipResponse, error) {
 	if m.GetId() != "" {
 		if err := validMemberID(m.GetId()); err != nil {
@@ -217,9 +218,9 @@ func (s *clusterService) TransferLeadership(ctx context.Context, m *gatekeeperv1
 	return &gatekeeperv1.TransferLeadershipResponse{LeaderId: leader}, nil
 }
 
-// answerTransfer answers a forwarded transfer that was cut off because a new leader took over, most likely as a result
-// of the transfer itself. It returns nil if a member other than the requested one leads now, if the old leader leads
-// again, or if no leader is known.
+// answerTransfer returns the response to a forwarded transfer that was cut off because a new leader took over, most
+// likely as a result of the transfer itself. It returns nil if a member other than the requested one is now the leader,
+// if the old leader leads again, or if no leader is known.
 func answerTransfer(req any, oldLeader, newLeader consensus.Leader) proto.Message {
 	m, ok := req.(*gatekeeperv1.TransferLeadershipRequest)
 	if !ok || newLeader.ID == "" || newLeader.ID == oldLeader.ID || m.GetId() != "" && m.GetId() != newLeader.ID {

@@ -22,8 +22,8 @@ const (
 	unknownAuthor = "unknown"
 )
 
-// durationFrom reads an optional duration, with a default for an absent one. A duration that overflows time.Duration is
-// clamped to the longest one, which every range check refuses.
+// durationFrom reads an optional duration. If d is nil, it returns absent. A duration that overflows time.Duration is
+// clamped to the maximum, which every range check rejects.
 func durationFrom(field string, d *durationpb.Duration, absent time.Duration) (time.Duration, error) {
 	if d == nil {
 		return absent, nil
@@ -35,7 +35,7 @@ func durationFrom(field string, d *durationpb.Duration, absent time.Duration) (t
 	return d.AsDuration(), nil
 }
 
-// timestampFrom reads an optional timestamp in UTC. An absent timestamp is the zero time.
+// timestampFrom reads an optional timestamp in UTC. An absent timestamp yields the zero time.
 func timestampFrom(field string, t *timestamppb.Timestamp) (time.Time, error) {
 	if t == nil {
 		return time.Time{}, nil
@@ -149,7 +149,7 @@ func endingFrom(m ending) (keeper.Ending, error) {
 	return keeper.Ending{At: until, Duration: duration}, nil
 }
 
-// invalid returns the error for a field that breaks a rule of the API itself, such as an encoding or a page size. All
+// invalid returns the error for a field that violates a rule of the API itself, such as an encoding or a page size. All
 // other validation is done by package semaphore.
 func invalid(field, value, rule string) error { return semaphore.Invalid(field, value, rule) }
 

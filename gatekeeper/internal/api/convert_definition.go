@@ -12,8 +12,8 @@ import (
 )
 
 // DefinitionFrom converts a definition and fills in every default. The keeper validates ranges and patterns, because it
-// knows the cluster's limits. An explicitly empty pattern or an explicit zero is passed through, so that the keeper
-// refuses it. The error is a *semaphore.FieldError.
+// has access to the cluster's limits. An explicitly empty pattern or an explicit zero is passed through for the keeper
+// to refuse. The error is a *semaphore.FieldError.
 func DefinitionFrom(m *gatekeeperv1.Definition) (*semaphore.Definition, error) {
 	if m == nil {
 		m = new(gatekeeperv1.Definition)

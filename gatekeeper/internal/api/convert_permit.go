@@ -161,7 +161,7 @@ func groupsFrom(groups []*gatekeeperv1.TokenGroup, out []keeper.TokenRefresh) ([
 	return out, nil
 }
 
-// splitRefreshed separates the results that only report a refresh, grouped by duration, from the others.
+// splitRefreshed separates the results that only report a refresh, grouped by duration, from the rest.
 func splitRefreshed(results []keeper.TokenResult) (others []keeper.TokenResult, refreshed []*gatekeeperv1.TokenGroup) {
 	var last *gatekeeperv1.TokenGroup // most frames have one duration
 	var duration time.Duration
@@ -310,8 +310,8 @@ func jobFrom(o gatekeeperv1.ReleaseOutcome) (semaphore.JobEnd, error) {
 	}
 }
 
-// failureFrom truncates a failure to one line of at most semaphore.MaxName bytes. A job may report any text, and its
-// release must not be refused because of that.
+// failureFrom truncates a failure message to one line of at most semaphore.MaxName bytes. A job may report any text,
+// and its release must not be refused because of that.
 func failureFrom(s string) string {
 	line := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "?"), func(r rune) bool { return unicode.IsControl(r) || r == ' ' }), " ")
 	if len(line) > semaphore.MaxName {
@@ -324,7 +324,7 @@ func failureFrom(s string) string {
 func toEnd(e semaphore.End) gatekeeperv1.PermitEnd { return gatekeeperv1.PermitEnd(e) }
 
 // toReleased converts the result of a release. If a release had already ended the permit, the response says that it was
-// released: only a holder of its token can have done that, so the call must be a retry.
+// released: only a holder of its token could have done that, so the call must be a retry.
 func toReleased(r *fsm.ReleaseResult) *gatekeeperv1.ReleaseResponse {
 	out := &gatekeeperv1.ReleaseResponse{Released: r.Released, Revision: r.Revision, Recorded: r.Recorded}
 	ended := semaphore.NotEnded

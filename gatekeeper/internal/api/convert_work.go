@@ -79,7 +79,8 @@ func toJob(j *rules.Job) *gatekeeperv1.Job {
 // maxWaitingJobs is the maximum number of jobs in a list of waiting tasks.
 const maxWaitingJobs = 1000
 
-// toWaitingTasks returns up to limit of a semaphore's jobs with waiting tasks, in the order in which workers get them.
+// toWaitingTasks returns up to limit of a semaphore's jobs that have waiting tasks, in the order in which workers
+// receive them.
 func toWaitingTasks(state *fsm.State, sem string, limit int) (out []*gatekeeperv1.WaitingTasks) {
 	for j := range state.OpenJobs(sem) {
 		if len(out) >= limit {

@@ -124,8 +124,8 @@ func batchFrom(m *gatekeeperv1.BatchEditRequest) ([]edit, error) {
 	return edits, nil
 }
 
-// editOne applies a single edit. It returns the record as this edit left it, even if the definition has been edited
-// again since.
+// editOne applies a single edit. It returns the record as of this edit, even if the definition has since been edited
+// again.
 func (s *definitionService) editOne(ctx context.Context, m changeRequest, e edit) (*gatekeeperv1.DefinitionRecord, error) {
 	result, err := s.edit(ctx, m, 0, keeper.Ending{}, e)
 	if err != nil {

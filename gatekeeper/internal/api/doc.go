@@ -1,5 +1,6 @@
-// Package api implements the gRPC services of a server. It only validates, converts, calls and forwards. Permits are
-// granted by keeper and the packages below it. Nothing here may change their decisions.
+// Package api implements the gRPC services of a server. It only validates and converts requests and passes them to the
+// keeper or the leader. Permits are granted by keeper and the packages below it. This package must not change their
+// decisions.
 //
 // # Unary calls
 //
@@ -12,34 +13,33 @@
 //  5. The handler first reads the clock, which defines when the call was received.
 //  6. The message is converted (convert_*.go) and passed to the keeper.
 //
-// Streams take the same steps.
+// Streams pass through the same steps.
 //
 // # Errors
 //
-// A denial is an answer, never an error. A single table in errors.go turns errors into statuses. Clients decide based
-// on google.rpc.ErrorInfo.reason, so a published reason is frozen. UNAVAILABLE always means that nothing was done or
-// that the outcome is unknown. It never means a denial.
+// A denial is an answer, never an error. A single table in errors.go turns errors into statuses. Clients act on
+// google.rpc.ErrorInfo.reason, so published reasons are frozen. UNAVAILABLE always means that nothing was done or that
+// the outcome is unknown. It never means a denial.
 //
 // # Forwarding
 //
 // Clients can use one address behind a load balancer, because a server that is not the leader forwards calls and
-// streams to the leader. There is at most one hop: otherwise two servers that mistake each other for the leader would
+// streams to the leader. There is at most one hop; otherwise, two servers that mistake each other for the leader would
 // forward a call back and forth. The gatekeeper-hop header prevents that. Calls that may return stale data are answered
 // locally: Watch, GetStatus and stale reads. ListMembers calls GetStatus on each member.
 //
 // The leader's clock is authoritative. A call is received when its handler starts on the leader, which is always after
-// the client sent it. That is the safe direction for everything measured from that time.
+// the client sent it. All durations measured from that time therefore err on the safe side.
 //
 // If a hop does not reach the leader, the call fails with NO_LEADER, and nothing has been done. If a hop breaks after
-// it reached the leader, a call that may have changed something fails with OUTCOME_UNKNOWN. Streams that need the
-// leader end when leadership changes, so that a client finds the new leader immediately instead of waiting for a
-// timeout.
+// reaching the leader, a call that may have changed something fails with OUTCOME_UNKNOWN. Streams that need the leader
+// end when leadership changes, so that a client finds the new leader immediately instead of waiting for a timeout.
 //
 // # Batches
 //
-// BatchTryAcquire decides many requests against a single state, with a single Confirm. Each is admitted, validated and
-// counted like a TryAcquire, both here and on the leader. A batch answers only with denials and errors, and leaves the
-// other requests open. It therefore changes nothing and never waits for the log.
+// BatchTryAcquire evaluates many requests against a single state, with a single Confirm. Each is admitted, validated
+// and counted like a TryAcquire, both here and on the leader. A batch answers requests only with denials and errors and
+// leaves the rest open. It therefore never changes the state or waits for the log.
 //
 // # Contexts and grants
 //

@@ -32,7 +32,7 @@ import (
 // Domain is the domain of our google.rpc.ErrorInfo details. It is frozen.
 const Domain = "gatekeeper"
 
-// Reasons in google.rpc.ErrorInfo. They are frozen, because clients decide based on them.
+// Reasons in google.rpc.ErrorInfo. They are frozen, because clients act on them.
 const (
 	reasonNotLeader        = "NOT_LEADER"
 	reasonNoLeader         = "NO_LEADER"
@@ -89,12 +89,13 @@ const (
 )
 
 // overloadRetry is the minimum time, and half the maximum time, that a caller must wait after an overload. The minimum
-// lets current work finish. The jitter keeps callers that were refused together from returning together.
+// lets current work finish. The jitter keeps callers that were refused at the same time from returning at the same
+// time.
 const overloadRetry = 250 * time.Millisecond
 
 // A rule maps the errors that it matches to a status with a code and a reason.
 type rule struct {
-	// name is the name of the sentinel or type in its package. The table's test compares it with the sources.
+	// name is the name of the sentinel or type in its package. A test checks it against the source code.
 	name   string
 	code   codes.Code
 	reason string // empty if there is no ErrorInfo
@@ -105,7 +106,7 @@ type rule struct {
 }
 
 // statusTable maps errors to statuses. The first match wins. Unknown outcomes come before the errors that they wrap,
-// because a definite refusal would make the caller believe that nothing had happened.
+// because a definite refusal would tell the caller that nothing was done.
 var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"consensus.ErrUnknownOutcome", codes.Unavailable, reasonOutcomeUnknown, is(consensus.ErrUnknownOutcome), nil},
 	{"api.brokenHopError", codes.Unavailable, reasonOutcomeUnknown, as(func(e *brokenHopError) map[string]string { return hint(e.leader) }), nil},
@@ -139,7 +140,7 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"api.ErrShuttingDown", codes.Unavailable, reasonShuttingDown, is(ErrShuttingDown), nil},
 	{"consensus.ErrClosed", codes.Unavailable, reasonShuttingDown, is(consensus.ErrClosed), nil},
 	{"consensus.ErrNotConfirmed", codes.Unavailable, reasonNotConfirmed, is(consensus.ErrNotConfirmed), nil},
-	// These two mean the same to clients: nothing was done, try again later.
+	// These two mean the same thing to clients: nothing was done, try again later.
 	{"admission.OverloadedError", codes.ResourceExhausted, reasonNotAppended, as(func(e *admission.OverloadedError) map[string]string {
 		return map[string]string{"limit": strconv.Itoa(e.Limit), "of": e.Scope.String(), "kind": e.Kind.String()}
 	}), retryLater},

@@ -51,12 +51,12 @@ type jobFollower struct {
 	// changed holds the indexes of the tasks that changed since then; nil if unknown.
 	changed map[uint32]struct{}
 	// ahead maps tasks to the revision at which they were sent, if it is later than after. The events for those changes
-	// have yet to arrive and will bring nothing new.
+	// have yet to arrive and will contain no new information.
 	ahead map[uint32]uint64
 	send  func(*gatekeeperv1.FollowJobResponse) error
 }
 
-// processEvents processes events and reports whether they contain news about the job.
+// processEvents processes events and reports whether any of them concern the job.
 func (f *jobFollower) processEvents(missed bool, events []fsm.Event) (relevant bool) {
 	if missed {
 		f.changed = nil
@@ -77,7 +77,7 @@ func (f *jobFollower) processEvents(missed bool, events []fsm.Event) (relevant b
 	return relevant
 }
 
-// sendChanges sends the changes, and reports whether the job has ended. upTo is the revision up to which events have
+// sendChanges sends the changes and reports whether the job has ended. upTo is the revision up to which events have
 // been processed; the state may be newer. In that case changed lacks the tasks that changed after upTo, so the client
 // is up to date only as of upTo.
 func (f *jobFollower) sendChanges(state *fsm.State, upTo uint64) (over bool, err error) {

@@ -25,16 +25,17 @@ import (
 // HopHeader carries the id of the member that forwarded a call. It is frozen.
 const HopHeader = "gatekeeper-hop"
 
-// HopToHeader carries the name of the intended leader, which is unique among all servers. The address may have since
-// moved to another server, and the leader of another cluster would grant permits that it does not manage. It is frozen.
+// HopToHeader carries the name of the intended leader, which is unique among all servers. The address may since have
+// been reassigned to another server, and the leader of a different cluster would grant permits that it does not manage.
+// It is frozen.
 const HopToHeader = "gatekeeper-hop-to"
 
-// ClusterHeader carries the id of a cluster. Each response and stream carries the server's cluster. A call may specify
-// the intended cluster by id or seed. A server of another cluster, or of an earlier incarnation of the specified one,
-// refuses the call. It is frozen.
+// ClusterHeader carries the id of a cluster. Each response and stream carries the id of the server's cluster. A call
+// may specify the intended cluster by id or seed. A server of another cluster, or of an earlier incarnation of the
+// specified one, refuses the call. It is frozen.
 const ClusterHeader = "gatekeeper-cluster"
 
-// Settings for keepalive and dialling on connections to the leader. Pings must be at least minClientPing apart.
+// Settings for keepalive and dialing on connections to the leader. Pings must be at least minClientPing apart.
 const (
 	hopPing        = 10 * time.Second
 	hopPingTimeout = 3 * time.Second
@@ -412,8 +413,8 @@ func (f *forwarder) connect(leader consensus.Leader) (*hop, error) {
 	return h, nil
 }
 
-// follow closes the connection to the leader when this server learns of a new leader or term. If no leader is known, it
-// closes nothing, because the old leader may still be leading and only this server may have lost contact.
+// follow closes the connection to the leader when a new leader or term becomes known. If no leader is known, it leaves
+// the connection open, because the old leader may still be leading and only this server may have lost contact.
 func (f *forwarder) follow(leader consensus.Leader) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -428,7 +429,7 @@ func (f *forwarder) drop() {
 	f.hop = nil
 }
 
-// close cancels current calls and closes the connection. It does nothing on a nil hop.
+// close cancels pending calls and closes the connection. It does nothing on a nil hop.
 func (h *hop) close() {
 	if h == nil {
 		return
@@ -479,8 +480,8 @@ func forwardsHeader(key string) bool {
 }
 
 // explain returns the error for a failed forwarded call. An error from the leader is returned unchanged. For a
-// connection error, the result depends on whether the call reached a connection, because only then can the leader have
-// executed it.
+// connection error, the result depends on whether the call reached a connection, because only then could the leader
+// have executed it.
 func (f *forwarder) explain(ctx context.Context, h *hop, m *method, reached *peer.Peer, err error) error {
 	s := status.Convert(err)
 	switch {

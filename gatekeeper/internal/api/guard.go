@@ -15,16 +15,16 @@ import (
 )
 
 // guard is a Keeper that checks the caller's permissions first. Every change passes through it as a command that lists
-// its semaphores, so that batches, selectors, plans and undos cannot bypass the check. Reads are restricted where they
-// are made.
+// its semaphores, so that batches, selectors, plans and undos cannot bypass the check. Reads are restricted by their
+// handlers.
 //
-// guard also sets the principal in a command's identity and in its author. Callers cannot set it.
+// guard also sets the principal in the identity and the author of a command. Callers cannot set it themselves.
 type guard struct {
 	Keeper
 	api *API
 }
 
-// authorizeAcquire requires the acquirer role on a semaphore for an identity, and sets the principal in that identity.
+// authorizeAcquire requires the acquirer role on a semaphore for an identity and sets the principal in that identity.
 func (g guard) authorizeAcquire(ctx context.Context, sem string, id *semaphore.Identity) error {
 	c := g.api.caller(ctx)
 	if c == nil {
@@ -45,7 +45,7 @@ func author(p *auth.Principal, claimed string) string {
 	return p.Name() + " (" + claimed + ")"
 }
 
-// authorizeChange requires a permission, and sets the principal as the author.
+// authorizeChange requires a permission and sets the principal as the author.
 func (g guard) authorizeChange(ctx context.Context, claimed *string, allowed permission) error {
 	c := g.api.caller(ctx)
 	if c == nil {
@@ -244,8 +244,8 @@ func (g guard) Verify(ctx context.Context, sem string, token uint64) (keeper.Ver
 	return g.Keeper.Verify(ctx, sem, token)
 }
 
-// Explain requires the viewer role. The identity in the request gets the principal of its live permit if it has one,
-// and otherwise the caller's.
+// Explain requires the viewer role. The principal in the request's identity is set to that of its live permit, if it
+// has one; otherwise, to that of the caller.
 func (g guard) Explain(ctx context.Context, req *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
 	if c := g.api.caller(ctx); c != nil {
 		p, err := c.authorize(ctx, mayView(req.Semaphore))

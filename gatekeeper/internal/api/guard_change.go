@@ -13,8 +13,8 @@ import (
 	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// mayEdit returns nil if a principal may turn one definition into another, and otherwise the reason. Either definition
-// may be nil. For a change that a move could make, the operator role suffices.
+// mayEdit returns nil if a principal may change one definition into another. Otherwise, it returns the reason. Either
+// definition may be nil. For a change that a move could make, the operator role suffices.
 func mayEdit(p *auth.Principal, state *fsm.State, before, after *semaphore.Definition) error {
 	role := access.Editor
 	switch {
@@ -34,9 +34,9 @@ func mayEdit(p *auth.Principal, state *fsm.State, before, after *semaphore.Defin
 	return nil
 }
 
-// mayRepresentSubmitter reports whether a definition is for a semaphore that represents a job's submitter, and the
-// principal may be that submitter. Neither the job nor any permit may belong to another principal. The acquirer role,
-// on any semaphore, suffices to create and delete such a definition.
+// mayRepresentSubmitter reports whether a definition is for a semaphore that represents a job's submitter and whether
+// the principal may be that submitter. Any existing job and permits must belong to the principal. The acquirer role, on
+// any semaphore, suffices to create and delete such a definition.
 func mayRepresentSubmitter(p *auth.Principal, state *fsm.State, d *semaphore.Definition) bool {
 	job, ok := d.Labels.Get(rules.OwnLabel)
 	if !ok || !strings.HasPrefix(d.Name, rules.OwnPrefix) || !p.MayRepresentSubmitter(d) {
@@ -53,7 +53,7 @@ func mayRepresentSubmitter(p *auth.Principal, state *fsm.State, d *semaphore.Def
 	return true
 }
 
-// isMove reports whether two definitions differ at most in the group pattern.
+// isMove reports whether two definitions differ only in the group pattern, if at all.
 func isMove(before, after *semaphore.Definition) bool {
 	fields := semaphore.Changed(before, after)
 	return len(fields) == 0 || len(fields) == 1 && fields[0] == "group_pattern"
@@ -88,8 +88,8 @@ func definitionOf(state *fsm.State, name string) *semaphore.Definition {
 	return nil
 }
 
-// mayOperate returns nil if a principal may pause or resume these semaphores or forget their firings, and otherwise the
-// reason.
+// mayOperate returns nil if a principal may pause or resume these semaphores or forget their firings. Otherwise, it
+// returns the reason.
 func mayOperate(p *auth.Principal, state *fsm.State, names ...string) error {
 	for _, name := range names {
 		allowed := p.May(access.Operator, state, name)
@@ -238,8 +238,8 @@ func ownsJob(p *auth.Principal, j *rules.Job) bool {
 	return p.Has(access.Acquirer) && j.Principal == p.Name()
 }
 
-// SubmitJob requires the acquirer role, whatever identity the role is limited to. A permit that represents the
-// submitter must belong to the caller.
+// SubmitJob requires the acquirer role, regardless of the identity to which the role is limited. A permit that
+// represents the submitter must belong to the caller.
 func (g guard) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitResult, error) {
 	if c := g.api.caller(ctx); c != nil {
 		p, err := c.authorize(ctx, func(p *auth.Principal, state *fsm.State) error {

@@ -80,8 +80,8 @@ type readyFrame struct {
 	owner   semaphore.Owner
 }
 
-// receive processes frames until the client closes the stream, and then waits until all are answered. It may be blocked
-// in recv when the handler returns; that return unblocks it.
+// receive processes frames until the client closes the stream. It then waits until all of them have been answered. It
+// may be blocked in recv when the handler returns; that return unblocks it.
 func (k *keepAlive) receive(recv func() (*gatekeeperv1.KeepAliveRequest, error)) error {
 	for number := uint64(1); ; number++ {
 		if err := k.reserve(1); err != nil {

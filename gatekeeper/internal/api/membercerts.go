@@ -60,7 +60,8 @@ func (c *caller) der() []byte {
 	return c.certificate.Raw
 }
 
-// mayJoin refuses a member without the admin role that adds a server at an address not covered by its certificate.
+// mayJoin refuses a member's own request to add a server at an address that its certificate does not cover. Other
+// callers need the admin role, which authorizeCall checks.
 func (c *caller) mayJoin(peerAddress string) error {
 	if c == nil || !c.member {
 		return nil
@@ -79,7 +80,7 @@ func (c *caller) mayJoin(peerAddress string) error {
 }
 
 // memberCerts recognizes members' certificates: those issued for servers by the peer port's authorities. Results are
-// cached for a minute, because there may be thousands of forwarded calls.
+// cached for up to a minute, because there may be thousands of forwarded calls.
 type memberCerts struct {
 	files certs.Files
 	mu    sync.Mutex // guards cache

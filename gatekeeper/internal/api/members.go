@@ -18,7 +18,7 @@ import (
 const memberTimeout = 1500 * time.Millisecond
 
 // ListMembers returns each member's own status. It queries all members in parallel on the caller's behalf, and each
-// member decides from its own bindings what the caller may see. GetStatus is never forwarded, so no call can loop.
+// member uses its own bindings to decide what the caller may see. GetStatus is never forwarded, so no call can loop.
 func (s *clusterService) ListMembers(
 	ctx context.Context, _ *gatekeeperv1.ListMembersRequest,
 ) (*gatekeeperv1.ListMembersResponse, error) {

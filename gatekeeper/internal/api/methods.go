@@ -20,13 +20,13 @@ type traits struct {
 	kind admission.Kind
 	// local means that each server answers the method itself.
 	local bool
-	// leaderFirst means that the leader is preferred, but any server can answer. A follower learns that an entry is
-	// committed with the next entry or up to about 100 ms later, and a watcher should see an edit immediately.
+	// leaderFirst means that the leader is preferred, but any server can answer. A follower is notified of a commit
+	// with the next entry or up to about 100 ms later, but a watcher should see an edit immediately.
 	leaderFirst bool
 	// changesNothing means that a broken hop leaves no unknown outcome. An unanswered refresh counts as no refresh,
 	// whether or not it was carried out.
 	changesNothing bool
-	// direct means that a member calls the method on its own behalf, and does not forward it for other members.
+	// direct means that a member calls the method on its own behalf and does not forward it for other members.
 	direct bool
 }
 
@@ -35,8 +35,8 @@ type method struct {
 	traits
 	newRequest func() proto.Message
 	newReply   func() proto.Message
-	// inferReply returns the response to a forwarded call that was cut off by a change of leadership, if it can be
-	// inferred from the old and new leaders, and otherwise nil. The function may be nil.
+	// inferReply returns the response to a forwarded call that was cut off by a change of leadership, or nil if it
+	// cannot be inferred from the old and new leaders. The function may be nil.
 	inferReply func(req any, oldLeader, newLeader consensus.Leader) proto.Message
 }
 

@@ -56,8 +56,8 @@ func (s *operatorService) changedSince(state *fsm.State, err error) error {
 	return err
 }
 
-// Move shows the effects of a move, and executes it unless it is a dry run. Both are based on a single read of the
-// state, and the edits expect the versions that were read.
+// Move returns the effects of a move and executes it unless a dry run is requested. Both are based on a single read of
+// the state, and the edits expect the versions that were read.
 func (s *operatorService) Move(ctx context.Context, m *gatekeeperv1.MoveRequest) (*gatekeeperv1.MoveResponse, error) {
 	move, err := moveFrom(m)
 	if err != nil {

@@ -114,7 +114,8 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 			}
 		}
 	}
-	// Sent even if none is paused: the state machine must record the request, and may already have it.
+	// Sent even if none of them is paused, because the state machine must record the request and may already have done
+	// so.
 	result, err := s.keeper.Resume(ctx, cmd)
 	if err != nil {
 		return nil, s.changedSince(state, err)
@@ -138,7 +139,7 @@ func (s *operatorService) Cordon(ctx context.Context, m *gatekeeperv1.CordonRequ
 		return nil, err
 	}
 	cmd.RequestID, cmd.RequestHash, cmd.RequestRevision = m.GetRequestId(), requestHash(m), m.GetRequestRevision()
-	// Checked first, because the end of a retried cordon may have passed.
+	// Checked first, because the end time of a retried cordon may have passed.
 	_, done, err := s.readForChange(ctx, m, fsm.EditCordon, cmd.RequestHash)
 	if err != nil {
 		return nil, err

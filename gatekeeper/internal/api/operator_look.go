@@ -138,7 +138,7 @@ func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListH
 	if err != nil {
 		return nil, err
 	}
-	// A request for a single plain name reads that semaphore's journal. Any other request scans the full journal.
+	// A request for a single literal name reads that semaphore's journal. Any other request scans the full journal.
 	journal, start := "", uint64(0)
 	if len(m.GetNames()) == 1 && semaphore.ValidSemaphoreName(m.GetNames()[0]) == nil {
 		journal = m.GetNames()[0]

@@ -20,7 +20,7 @@ type overloads struct {
 // warnEvery is the minimum time between two warnings.
 const warnEvery = 10 * time.Second
 
-// note counts a refusal, and logs a warning if one is due. The identity is empty if the call was refused before its
+// note counts a refusal and logs a warning if one is due. The identity is empty if the call was refused before its
 // message was read.
 func (o *overloads) note(ctx context.Context, log *slog.Logger, err error, identity admission.Identity) {
 	now := time.Now()

@@ -35,7 +35,7 @@ func pageSize(requested uint32) (int, error) {
 // page counts the records and bytes of a response.
 type page struct{ records, bytes int }
 
-// add adds a record if it fits on the page, and reports whether it does. The first record always fits.
+// add adds a record if it fits on the page and reports whether it does. The first record always fits.
 func (p *page) add(limit int, record proto.Message) bool {
 	size := proto.Size(record)
 	if p.records > 0 && (p.records == limit || p.bytes+size > pageBytes) {

@@ -21,7 +21,7 @@ type permitService struct {
 }
 
 func (s *permitService) TryAcquire(ctx context.Context, m *gatekeeperv1.TryAcquireRequest) (*gatekeeperv1.TryAcquireResponse, error) {
-	received := time.Now() // read first, because the client measures from before this call
+	received := time.Now() // read first, because the client starts measuring before this call
 	call, err := tryAcquireFrom(m, received)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (s *permitService) TryAcquire(ctx context.Context, m *gatekeeperv1.TryAcqui
 }
 
 func (s *permitService) Refresh(ctx context.Context, m *gatekeeperv1.RefreshRequest) (*gatekeeperv1.RefreshResponse, error) {
-	received := time.Now() // read first, because the client measures from before this call
+	received := time.Now() // read first, because the client starts measuring before this call
 	if len(m.GetTokens()) == 0 {
 		return nil, invalid("tokens", "", "must contain at least one token")
 	}
@@ -182,7 +182,7 @@ func (s *permitService) Verify(ctx context.Context, m *gatekeeperv1.VerifyReques
 	return &gatekeeperv1.VerifyResponse{Valid: v.Valid, Permit: s.withRemaining(s.cfg.Machine.State(), v.Permit), Message: v.Message, Revision: v.Revision}, nil
 }
 
-// withRemaining converts a permit, and adds its remaining time if this server knows it.
+// withRemaining converts a permit and adds its remaining time, if known to this server.
 func (a *API) withRemaining(state *fsm.State, p *semaphore.Permit) *gatekeeperv1.Permit {
 	if p == nil {
 		return nil
@@ -197,7 +197,7 @@ func (a *API) withRemaining(state *fsm.State, p *semaphore.Permit) *gatekeeperv1
 	return out
 }
 
-// holder returns the permit as shown in lists, with the remaining time and the reason its holder must stop.
+// holder returns the permit as shown in lists, with the remaining time and the reason its holder must stop, if any.
 func (a *API) holder(state *fsm.State, p *semaphore.Permit) *gatekeeperv1.Permit {
 	out := a.withRemaining(state, p)
 	cause, reason := a.reader.StopCause(state, p)
@@ -206,7 +206,7 @@ func (a *API) holder(state *fsm.State, p *semaphore.Permit) *gatekeeperv1.Permit
 }
 
 // ListHolders pages through permits in (semaphore, token) order. Each page reads the current state. A permit that
-// exists during all pages is listed exactly once.
+// exists while all pages are read is listed exactly once.
 func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHoldersRequest) (*gatekeeperv1.ListHoldersResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {
@@ -269,7 +269,7 @@ func holdersAt(
 }
 
 // ListWaiters pages through waiters in (semaphore, place) order. Each page reads the current queues. A waiter that is
-// queued during all pages is listed exactly once, unless the leader changes and starts new queues.
+// queued while all pages are read is listed exactly once, unless the leader changes and starts new queues.
 func (s *permitService) ListWaiters(ctx context.Context, m *gatekeeperv1.ListWaitersRequest) (*gatekeeperv1.ListWaitersResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// read returns the state to answer from. Unless stale is set, it reflects every answer that any server has given so
-// far.
+// read returns the state from which to answer a request. Unless stale is set, it reflects every answer that any server
+// has given so far.
 func (a *API) read(ctx context.Context, stale bool) (*fsm.State, error) {
 	if stale {
 		return a.cfg.Machine.State(), nil
@@ -60,8 +60,8 @@ func (a *API) record(state *fsm.State, stored *fsm.StoredDefinition) *gatekeeper
 	return record
 }
 
-// maxSuggestionSearch is the maximum number of definitions that GetDefinition searches for the name that was probably
-// meant. GetDefinition is an Ordinary call, so thousands may run at the same time, and a search takes about 0.1 µs per
+// maxSuggestionSearch is the maximum number of definitions that GetDefinition searches for a similar name.
+// GetDefinition is an Ordinary call, so thousands may run at the same time, and a search takes about 0.1 µs per
 // definition.
 const maxSuggestionSearch = 10_000
 
@@ -88,7 +88,7 @@ func (s *definitionService) GetDefinition(ctx context.Context, m *gatekeeperv1.G
 }
 
 // ListDefinitions pages through definitions in name order. Each page reads the current state. A definition that exists
-// during all pages is listed exactly once.
+// while all pages are read is listed exactly once.
 func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1
 	return out, nil
 }
 
-// recoveringText explains why nothing is granted until the waiting period after a recovery has passed.
+// recoveringText explains why no permits are granted until the waiting period after a recovery has ended.
 func recoveringText(left time.Duration) string {
 	left = left.Round(time.Second)
 	return fmt.Sprintf("the cluster was recovered and will not grant anything for another %v, until about %s: earlier holders may still rely on their permits.",
@@ -147,7 +147,8 @@ func recoveringText(left time.Duration) string {
 // maxExplained is the maximum number of waiters, and of jobs, in an explanation.
 const maxExplained = 10
 
-// addWaiting adds the callers waiting for a permit, the tasks waiting for a worker, and why the tasks are waiting.
+// addWaiting adds the callers waiting for a permit, the tasks waiting for a worker, and the reason the tasks are
+// waiting.
 func (s *definitionService) addWaiting(ctx context.Context, out *gatekeeperv1.ExplainResponse, sem string) error {
 	state := s.cfg.Machine.State()
 	all, _ := s.reader.InQueue(sem)
@@ -163,7 +164,7 @@ func (s *definitionService) addWaiting(ctx context.Context, out *gatekeeperv1.Ex
 	return err
 }
 
-// Explain replays a decision without changing anything, and returns each step.
+// Explain replays a decision without changing the state and returns each step.
 func (s *definitionService) Explain(ctx context.Context, m *gatekeeperv1.ExplainRequest) (*gatekeeperv1.ExplainResponse, error) {
 	request, err := requestFrom(m)
 	if err != nil {

@@ -41,8 +41,8 @@ func requestHash(m retryable) uint64 {
 	return hashMessage(clone.Interface(), hasEnd)
 }
 
-// editsHash returns the hash of the definitions that the edits should produce. It ignores kinds and versions, because
-// a caller that reads the state before it retries replaces what its first attempt created.
+// editsHash returns the hash of the definitions that the edits should produce. It ignores kinds and versions, because a
+// caller that reads the state before retrying then replaces the definitions that its first attempt created.
 func editsHash(batch *fsm.EditBatch, end keeper.Ending) (uint64, error) {
 	plain := fsm.EditBatch{Changes: make([]fsm.Change, len(batch.Changes)), Drain: batch.Drain}
 	for i, c := range batch.Changes {
@@ -74,13 +74,13 @@ func hash(bytes []byte, hasEnd bool) uint64 {
 	return max(binary.BigEndian.Uint64(sum[:]), 1)
 }
 
-// readForChange reads the state on which a change is based. If the call is a retry, it also returns the earlier change,
-// and otherwise nil. A retry is answered from the stored result. Its selector is not evaluated again, because the state
-// may have changed since, if only through the change itself.
+// readForChange reads the state on which a change is based. If the call is a retry, it also returns the earlier change;
+// otherwise, done is nil. A retry is answered from the stored result. Its selector is not evaluated again, because the
+// state may have changed since then, if only as a result of the change itself.
 //
-// It returns a *keeper.RequestReusedError if the id belongs to another change, and a *keeper.RequestTooOldError if the
-// change may have been made and forgotten. Both are checked here and again when the command is applied, because another
-// attempt may be applied between the two checks.
+// It returns a *keeper.RequestReusedError if the id belongs to a different change, and a *keeper.RequestTooOldError if
+// the change may have been made and forgotten. Both are checked here and again when the command is applied, because
+// another attempt may be applied between the two checks.
 func (s *operatorService) readForChange(
 	ctx context.Context, m retryable, kind fsm.EditKind, requestHash uint64,
 ) (state *fsm.State, done *fsm.Remembered, err error) {

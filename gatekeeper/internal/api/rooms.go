@@ -18,7 +18,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Keeper is the leader's part of every call. It combines the methods that the services use. FromKeeper adapts a
+// Keeper performs the leader's part of every call. It combines the methods that the services use. FromKeeper adapts a
 // *keeper.Keeper, which documents the methods.
 type Keeper interface {
 	permitKeeper
@@ -30,7 +30,7 @@ type Keeper interface {
 	reader
 }
 
-// reader provides what services need, in addition to the state, to answer reads.
+// reader provides the state and the other data that services need to answer reads.
 type reader interface {
 	Read(ctx context.Context) (*fsm.State, error)
 	Remaining(token uint64) (time.Duration, bool)
@@ -143,7 +143,7 @@ type Consensus interface {
 	Ready() error
 	Members() ([]consensus.Member, error)
 	AddMember(ctx context.Context, a consensus.Addition) error
-	// PlanRemoval reports which members would remain after RemoveMember, and why it would be refused.
+	// PlanRemoval reports which members would remain after RemoveMember and, if it would be refused, the reason.
 	PlanRemoval(ctx context.Context, id string) (r consensus.Removal, refusal, err error)
 	// RemoveMember retires the id and removes the member.
 	RemoveMember(ctx context.Context, id string, force bool) (consensus.Removal, error)

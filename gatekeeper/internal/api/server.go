@@ -20,12 +20,12 @@ const (
 	// maxHeaders is the maximum size of a call's headers in bytes.
 	maxHeaders = 16 << 10
 	// workers is the number of reusable goroutines that serve calls. Reusing them avoids growing a new stack for each
-	// call, which took 11% of the CPU time of a leader that denied 64 callers. A stream occupies a worker until it
-	// ends. If no worker is free, a call gets a new goroutine.
+	// call, which accounted for 11% of the CPU time on a leader that was denying 64 callers. A stream occupies a worker
+	// until it ends. If no worker is free, a call gets a new goroutine.
 	workers = 64
 )
 
-// Keepalive settings. The server notices a suspended or disconnected client after serverPing + serverPingTimeout.
+// Keepalive settings. A suspended or disconnected client is detected after serverPing + serverPingTimeout.
 const (
 	minClientPing     = 5 * time.Second
 	serverPing        = 30 * time.Second

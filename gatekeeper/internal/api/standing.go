@@ -29,10 +29,10 @@ type allowance struct {
 	cancel  context.CancelCauseFunc
 }
 
-// recheckEvery is the maximum time until an expired token is noticed.
+// recheckEvery is the maximum time until an expired token is detected.
 const recheckEvery = 500 * time.Millisecond
 
-// add adds a long-lived call, and returns a function that removes it.
+// add adds a long-lived call and returns a function that removes it.
 func (s *longCalls) add(allowed func() error, cancel context.CancelCauseFunc) (remove func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,8 +108,8 @@ func (a *API) stillAllowed(ctx context.Context, allowed permission) func() error
 	}
 }
 
-// refusedSince returns the cause of a call's cancellation if the caller lost its permission, and otherwise err. An
-// unknown outcome remains unknown.
+// refusedSince returns the cause of a call's cancellation if the caller lost its permission. Otherwise, it returns err.
+// An unknown outcome remains unknown.
 func refusedSince(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
 	_, unauthenticated := errors.AsType[*unauthenticatedError](cause)

@@ -139,8 +139,8 @@ func mostCounted[C interface{ GetCount() uint32 }](all []C, name func(C) string)
 const (
 	// summaryAge is the minimum time for which a summary is cached.
 	summaryAge = time.Second
-	// summaryShare limits the share of time spent on a summary: it is cached for this multiple of the time it took to
-	// compute.
+	// summaryShare limits the share of time spent computing summaries: a summary is cached for this multiple of the
+	// time it took to compute.
 	summaryShare = 20
 	// maxSummaries is the maximum number of cached summaries.
 	maxSummaries = 64

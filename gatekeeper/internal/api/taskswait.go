@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// whyTasksWait explains why the tasks of a semaphore are waiting. It returns the first applicable cause, or an empty
+// whyTasksWait explains why the tasks of a semaphore are waiting. It returns the first applicable reason, or an empty
 // string if none is waiting.
 func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, sem string) (string, error) {
 	if state.Work(sem).Waiting == 0 {

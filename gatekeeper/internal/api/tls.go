@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/certs"
 )
 
-// portTLS returns the TLS configuration of the API port; nil if TLS is off.
+// portTLS returns the TLS configuration of the API port, or nil if TLS is off.
 func portTLS(cfg *Config) (*tls.Config, error) {
 	if cfg.TLS.IsZero() {
 		return nil, nil //nolint:nilnil // TLS is off, which is valid

@@ -17,8 +17,8 @@ import (
 // maxUndone is the maximum number of changes undone in one step.
 const maxUndone = 1000
 
-// Undo plans from the current state. If the state changes before the plan is executed, the versions in the plan no
-// longer match, and the plan is refused.
+// Undo computes a plan from the current state. If the state changes before the plan is executed, the versions in the
+// plan no longer match, and the plan is refused.
 func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest) (*gatekeeperv1.UndoResponse, error) {
 	req, err := undoFrom(m)
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 	if err != nil {
 		return nil, err
 	}
-	// A retry of a call whose answer was lost must not undo the undo.
+	// A retry of a call whose response was lost must not undo the undo.
 	hash := requestHash(m)
 	state, done, err := s.readForChange(ctx, m, fsm.EditUndo, hash)
 	if err != nil {

@@ -54,15 +54,15 @@ const (
 // because lists and summaries look up many definitions. The zero value is empty. It is safe for concurrent use.
 type reaches struct {
 	mu      sync.Mutex // guards the fields below
-	count   int        // of callers
-	cordons uint64     // their revision
+	count   int        // number of callers
+	cordons uint64     // revision of the cordons
 	until   time.Time
 	callers *preview.Callers
 	cache   map[[2]string]preview.Reach
 }
 
 // get returns the reach of a definition, and the callers from which it was computed. A definition without permits
-// serves nobody, so its reach does not matter.
+// admits no one, so its reach does not matter.
 func (m *reaches) get(state *fsm.State, patterns preview.Patterns, d *semaphore.Definition) (preview.Reach, *preview.Callers) {
 	if d.Permits == 0 {
 		return preview.ReachesSome, nil

@@ -25,12 +25,13 @@ const (
 	// watchQuiet is the number of revisions without a matching event after which the watcher gets a message with the
 	// current revision. It can then resume from a revision whose events are still stored.
 	watchQuiet = 1000
-	// minLiveEvery and maxLiveEvery bound the interval of live reports. maxLive is the maximum number of semaphores in
-	// a report, and of permits per semaphore.
+	// minLiveEvery and maxLiveEvery bound the interval between live reports. maxLive is the maximum number of
+	// semaphores in a report, and of permits per semaphore.
 	minLiveEvery, maxLiveEvery = time.Second, time.Minute
 	maxLive                    = 1000
-	// collectFor is how long changes are collected for a watcher of records. After collectBurst messages in a row it
-	// becomes collectBusy. A single change is therefore sent promptly, and constant change costs little.
+	// collectFor is how long changes are collected for a watcher of records. After collectBurst messages in a row, the
+	// interval becomes collectBusy. A single change is therefore sent promptly, and a steady stream of changes costs
+	// little.
 	collectFor, collectBusy = 100 * time.Millisecond, time.Second
 	collectBurst            = 4
 )
@@ -43,8 +44,8 @@ type watchService struct {
 
 // Watch streams the changes that this server applies after a revision. A follower forwards the stream to the leader if
 // it can. If that connection breaks, the watcher reconnects and resumes. The first message contains no events, only the
-// revision at which the stream begins. A watcher that falls too far behind gets a message with missed set, and
-// continues from there.
+// revision at which the stream begins. A watcher that falls too far behind gets a message with missed set and continues
+// from there.
 func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStreamingServer[gatekeeperv1.WatchResponse]) error {
 	chosen, err := selector.Parse("", m.GetNames(), m.GetLabels())
 	if err != nil {
@@ -88,12 +89,12 @@ type watcher struct {
 	changed *changes // nil unless the watcher wants records
 }
 
-// changes holds what has been collected for the next message to a watcher of records.
+// changes holds the changes collected for the next message to a watcher of records.
 type changes struct {
 	names    map[string]bool
 	missed   bool
 	revision uint64
-	denials  uint64    // revision of the denials that the watcher knows
+	denials  uint64    // revision up to which denials have been collected
 	due      time.Time // when the next message is due; zero if there are no changes
 	throttle time.Time // rate limit: each message moves it forward by collectBusy
 }
@@ -146,7 +147,7 @@ func nextUntil(ctx context.Context, subscription *watch.Subscription, due time.T
 	return subscription.Next(until)
 }
 
-// collect collects the changes of a batch.
+// collect adds the changes in a batch.
 func (w *watcher) collect(batch *watch.Batch) {
 	c := w.changed
 	before := len(c.names)
@@ -168,7 +169,7 @@ func (w *watcher) collect(batch *watch.Batch) {
 	}
 }
 
-// collectDenials collects the semaphores whose denials have changed, because no events report them.
+// collectDenials adds the semaphores whose denials have changed, which no events report.
 func (w *watcher) collectDenials(now time.Time) {
 	c, state := w.changed, w.api.cfg.Machine.State()
 	before := len(c.names)
@@ -259,7 +260,7 @@ func (w *watcher) live() *gatekeeperv1.Live {
 }
 
 // sendBatch sends the wanted events of a batch. If it needs several messages, only the last one carries the batch's
-// revision, so that a watcher that resumes earlier gets all events again.
+// revision, so that a watcher that resumes before receiving it gets all events again.
 func (w *watcher) sendBatch(batch *watch.Batch) error {
 	out := &gatekeeperv1.WatchResponse{Revision: batch.Revision, Missed: batch.Missed}
 	size := 0

@@ -14,8 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// By default, gRPC rejects a string that is not valid UTF-8 with INTERNAL, which blames the server and does not name
-// the field. To avoid that, messages are received through an inbound, which carries the codec's error past gRPC.
+// By default, gRPC returns INTERNAL for a string that is not valid UTF-8, which blames the server and does not name the
+// field. To avoid that, messages are received into an inbound, which carries the codec's error past gRPC.
 
 // inbound is a message to receive, and the error from decoding it.
 type inbound struct {

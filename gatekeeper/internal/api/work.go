@@ -63,8 +63,8 @@ func (s *workService) SubmitJob(stream grpc.ClientStreamingServer[gatekeeperv1.S
 	return stream.SendAndClose(&gatekeeperv1.SubmitJobResponse{Job: toJob(job), Repeated: repeated})
 }
 
-// noSemaphore reports a missing semaphore without the index of an edit, which a submission does not have. It suggests
-// no other names, because a job with a misspelled name may be submitted very often.
+// noSemaphore reports a missing semaphore without the index of an edit, which a submission does not have. It does not
+// suggest similar names, because a job with a misspelled name may be submitted very often.
 func noSemaphore(err error) error {
 	if conflict, ok := errors.AsType[*keeper.ConflictError](err); ok {
 		return &selector.NoDefinitionError{Name: conflict.Name}
@@ -167,7 +167,7 @@ func (s *workService) ListTasks(ctx context.Context, m *gatekeeperv1.ListTasksRe
 	return out, nil
 }
 
-// task converts a task and adds its progress if this server knows it.
+// task converts a task and adds its progress if this server has received it.
 func (s *workService) task(state *fsm.State, j *rules.Job, t *rules.Task, payload, result bool) *gatekeeperv1.Task {
 	line := toTask(state, j, t)
 	if t.State == rules.Held {

@@ -130,12 +130,12 @@ type Principal struct {
 	acquirers []string
 }
 
-// grant is an access.Grant with its scope compiled. A grant with an invalid scope is ignored; only a server running
-// another version can have stored one.
+// grant is an access.Grant with its scope compiled. A grant with an invalid scope is ignored; only a server running a
+// different version can have stored one.
 type grant struct {
 	role            access.Role
 	semaphores      *selector.Selector
-	group, acquirer *semaphore.Pattern // nil: unrestricted
+	group, acquirer *semaphore.Pattern // nil if unrestricted
 	scope           *access.Scope
 }
 
@@ -162,7 +162,8 @@ func Check(b *access.Binding) error {
 func compile(i int, from *access.Grant) (g grant, err error) {
 	path := "grants[" + strconv.Itoa(i) + "]"
 	g = grant{role: from.Role, scope: &from.Scope}
-	if _, err = selector.ParseGlobs(path+".semaphores", from.Semaphores); err != nil { // selector.Parse calls this field names
+	// This is called first because selector.Parse would report the field as "names".
+	if _, err = selector.ParseGlobs(path+".semaphores", from.Semaphores); err != nil {
 		return grant{}, err
 	}
 	if g.semaphores, err = selector.Parse(path, from.Semaphores, from.Labels); err != nil {

@@ -2,7 +2,7 @@ package batcher
 
 import "github.com/gatekeeperd/gatekeeper/fsm"
 
-// Call is one command, and the function that receives its outcome.
+// Call is a command and the function that receives its outcome.
 type Call struct {
 	Command fsm.Command
 	Done    func(Outcome)

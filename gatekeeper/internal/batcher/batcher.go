@@ -119,9 +119,9 @@ func (b *Batcher) Go(cmd fsm.Command, done func(Outcome)) {
 }
 
 // Complete sets the function that completes each entry. The function is called when all earlier entries have completed.
-// It receives the commands that the entry will contain, and the calls it returns, at most MaxCommands, are placed after
-// them. Calls that do not fit into the entry go to the end of the backlog. The function runs on the batcher's goroutine
-// and must not retain the slice, block, or call Close.
+// It receives the commands that the entry will contain. The calls that it returns, at most MaxCommands, are placed
+// after them. Calls that do not fit into the entry go to the end of the backlog. The function runs on the batcher's
+// goroutine and must not retain the slice, block, or call Close.
 func (b *Batcher) Complete(fn func(cmds []fsm.Command) []Call) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -185,7 +185,7 @@ func (b *Batcher) enqueue(call Call) error {
 	b.waiting.push(call)
 	b.mu.Unlock()
 	if first {
-		// A caller that finds the backlog empty wakes run, and run does not sleep before it has seen an empty backlog.
+		// A caller that finds the backlog empty wakes run, and run does not sleep until it has seen an empty backlog.
 		select {
 		case b.wake <- struct{}{}:
 		default:

@@ -1,10 +1,10 @@
 // Package batcher combines many commands into few log entries.
 //
-// A log entry costs a sync on each member and a round trip to the followers, whatever it contains. A command costs next
-// to nothing. The batcher therefore keeps exactly one entry in flight, and all commands that arrive in the meantime go
-// into the next one. There is no linger timer. A lone command is handed over immediately, and under load the entries
-// grow automatically, because the next entry collects commands while the previous one is in flight. In measurements,
-// two entries in flight were slower, because each then contained half as many commands.
+// A log entry costs a sync on each member and a round trip to the followers, regardless of its contents. A command
+// costs next to nothing. The batcher therefore keeps exactly one entry in flight, and all commands that arrive in the
+// meantime go into the next one. There is no linger timer. A lone command is handed over immediately, and under load
+// the entries grow automatically, because the next entry collects commands while the previous one is in flight. In
+// measurements, two entries in flight were slower, because each then contained half as many commands.
 //
 // Commands are handed over in the order in which they arrived, and each sees the effects of the commands before it. The
 // batcher never proposes a command twice. Only the caller knows whether a command with an unknown outcome may be
@@ -21,12 +21,11 @@
 //
 // Any outcome that is not certain counts as unknown.
 //
-// # The time of the handover
+// # Handover time
 //
-// Outcome.ProposedAt is read just before the entry is handed to Raft, after every step of the batcher that can take
-// time. The duration of a grant counts from that moment. A leader that pauses between handing over a grant and
-// answering may be deposed during the pause. Its successor restarts deadlines from its own promotion, which is after
-// this moment.
+// Outcome.ProposedAt is read just before the entry is handed to Raft, after every batcher step that can take time. The
+// duration of a grant counts from that moment. A leader that pauses between handing over a grant and answering may be
+// deposed during the pause. Its successor restarts deadlines from its own promotion, which comes after this moment.
 //
 // # Overload
 //

@@ -1,4 +1,4 @@
-// Package certs reads the PEM files that configure TLS, on all ports and for calls between servers.
+// Package certs reads the PEM files that configure TLS on all ports and for calls between servers.
 //
 // Certificates are renewed while servers run, so files are reread at each handshake; see package tlsfiles.
 package certs
@@ -18,7 +18,7 @@ import (
 
 // Files holds the paths of PEM files. The zero Files means no TLS.
 type Files struct {
-	// Cert and Key are the certificate of this side of the connection and its private key.
+	// Cert and Key are this side's certificate and private key.
 	Cert, Key string
 	// CA contains the CA certificates that verify the other side. Without it, the system's CA certificates verify
 	// servers, and clients are not verified.
@@ -158,8 +158,8 @@ func (f Files) VerifyMember(chain []*x509.Certificate) error {
 	return err
 }
 
-// Expiry returns the subject of the certificate, and when it expires. It returns a *FileError if the files cannot be
-// used or the certificate is not valid for servers.
+// Expiry returns the subject of the certificate and the time at which it expires. It returns a *FileError if the files
+// cannot be used or the certificate is not valid for servers.
 func (f Files) Expiry() (subject string, end time.Time, err error) {
 	pair, err := tlsfiles.Pair(f.Cert, f.Key)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 )
 
-// acquaint dials every other member once, so that each member learns every other member's data directory. Raft itself
+// acquaint dials every other member once, so that the members record each other's data directories. Raft itself
 // connects two followers only when one of them requests votes. If members met only then, one that had lost its data
-// could pass for its former self. acquaint dials all members again while this member has no contact with a leader, when
-// the membership changes, and when a peer connects with a changed statement. It trusts only the answer that a member
-// gives at its configured address.
+// could go undetected. acquaint dials all members again while this member has no contact with a leader, when the
+// membership changes, and when a peer connects with a changed statement. It trusts only the answer that a member gives
+// at its configured address.
 func (n *Node) acquaint() {
 	ticker := time.NewTicker(n.cfg.Timeouts.Heartbeat)
 	defer ticker.Stop()
@@ -32,7 +32,7 @@ func (n *Node) acquaint() {
 		if !all {
 			continue
 		}
-		select { // any peer can trigger this, but not in a tight loop
+		select { // any peer can trigger this, but must not cause a tight loop
 		case <-time.After(n.cfg.Timeouts.Heartbeat / 8):
 		case <-n.life.Done():
 			return
@@ -41,7 +41,7 @@ func (n *Node) acquaint() {
 }
 
 // introduce dials the other members concurrently, so that an unresponsive member does not delay the rest. Unless all is
-// set, it dials only the members that this one has never met.
+// set, it dials only the members that this one has not met yet.
 func (n *Node) introduce(servers []raft.Server, all bool) {
 	var dialing sync.WaitGroup
 	defer dialing.Wait()

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// AdminFileName is the name of the file in which the owner of the data directory leaves a request for the server's next
-// start. See AdminRequest.
+// AdminFileName is the name of the file in which the owner of the data directory leaves a request for the next time the
+// server starts. See AdminRequest.
 const AdminFileName = "bind-admin.json"
 
 // AdminRequest asks the cluster to make a subject an administrator, on the authority of the owner of a member's data

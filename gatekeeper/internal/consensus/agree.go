@@ -40,15 +40,15 @@ const (
 	minQueryWait = 20 * time.Millisecond
 	maxQueryWait = time.Second
 	// warnEvery is the time without progress after which the reason for waiting is logged, and the minimum interval
-	// before a different reason is.
+	// before a different reason is logged.
 	warnEvery = 5 * time.Second
 	// repeatWarning is the interval after which an unchanged reason is logged again.
 	repeatWarning = time.Minute
 )
 
 // Agree makes the members of a new set agree on their cluster's id. The data directory must not have an id yet. Agree
-// waits until all members are up or ctx ends. The package documentation explains why the members never agree on two
-// ids.
+// waits until all members are up or ctx ends. The package documentation explains why the members can never agree on two
+// different ids.
 //
 // It returns a listener that replaces cfg.Listener and must be passed to Open. When Agree fails, it closes the
 // listener, and the caller still owns the directory. It returns ErrNotAgreed if ctx ends first, ErrMemberFounded,
@@ -107,18 +107,18 @@ type agreement struct {
 	log     *slog.Logger
 	self    string
 	set     string
-	first   string   // the member that draws the id
+	first   string   // the member that generates the id
 	others  []Member // all but self, sorted
 
 	changed chan struct{} // holds a token when another member reports a new state
 
 	warnEvery   time.Duration
-	lastEvent   time.Time // when something last happened or was logged
+	lastEvent   time.Time // when the state last changed or a warning was last logged
 	lastWarning string
 
 	mu            sync.Mutex // guards own and latestQueries
 	own           progress
-	latestQueries map[string]peer.Note // the others' latest queries: a change prompts a new round, but proves nothing
+	latestQueries map[string]peer.Note // the others' latest queries: a change prompts a new round, but is not trusted
 }
 
 func newAgreement(f *DataDir, cfg Agreement) *agreement {
@@ -161,7 +161,7 @@ func (s progress) text() string {
 	return s.id.String()
 }
 
-// run queries the others and decides, in rounds.
+// run queries the other members, round after round, until the cluster is founded.
 func (a *agreement) run(ctx context.Context) error {
 	a.log.Info("this server is starting a new cluster, which needs all of its members", slog.Any("members", memberIDs(a.dataDir.members)))
 	for wait := minQueryWait; ; wait = min(2*wait, maxQueryWait) {

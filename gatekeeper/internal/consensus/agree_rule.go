@@ -15,7 +15,7 @@ type progress struct {
 	id    ClusterID // the id that it holds or founded; zero if it reported none
 }
 
-// mustDraw is the next state of the first member when it must draw an id.
+// mustDraw is the next state of the first member when it must generate an id.
 var mustDraw = progress{state: peer.HoldsID} //nolint:gochecknoglobals // a constant
 
 // parseAnswer parses a member's answer.
@@ -37,7 +37,7 @@ func parseAnswer(n peer.Note) (progress, error) {
 // given this process, by member id. An answer may be outdated. decide returns the state that this member must store
 // next. While the member must wait, next equals own, and waitsFor holds what it is waiting for, by member id.
 //
-// Only the first member draws an id, and only when all others are empty. The others adopt the id that it holds. The
+// Only the first member generates an id, and only when all others are empty. The others adopt the id that it holds. The
 // first member founds the cluster when all others hold its id, and then the others found it too. A data directory never
 // replaces the id that it holds.
 func decide(self, first string, own progress, received map[string]progress, others []string) (next progress, waitsFor map[string]string, err error) {
@@ -76,7 +76,7 @@ func decide(self, first string, own progress, received map[string]progress, othe
 
 // waitReason returns why a member's answer keeps this member waiting. all reports whether every member has answered.
 func waitReason(self, first string, own progress, id string, other progress, all bool) string {
-	stale := "" // the member whose data directory is left over from another start
+	stale := "" // the member whose data directory is left over from an earlier start
 	switch {
 	case own.state == peer.HoldsID && id == first:
 		stale = self

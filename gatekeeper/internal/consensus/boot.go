@@ -45,7 +45,7 @@ func (n *Node) newRaft() error {
 				if o := <-done; o.raft != nil {
 					_ = o.raft.Shutdown().Error() // always nil
 				}
-				_ = closeStores() // nobody is left to handle the error
+				_ = closeStores() // no caller is left to handle the error
 			})
 		}
 	}
@@ -109,7 +109,7 @@ func (n *Node) raftConfig() *raft.Config {
 	// The lease plays no part in safety. A shorter one would only make the leader step down more often. Raft requires
 	// it to be at most the heartbeat timeout, which checkLeader shortens by a nanosecond.
 	cfg.LeaderLeaseTimeout = n.cfg.Timeouts.Heartbeat - time.Nanosecond
-	cfg.MaxAppendEntries = 32 // of up to 512 KiB each, within the transport's timeout
+	cfg.MaxAppendEntries = 32 // up to 512 KiB each, and all within the transport's timeout
 	cfg.ShutdownOnRemove = false
 	cfg.SnapshotThreshold = n.cfg.SnapshotThreshold
 	cfg.SnapshotInterval = n.cfg.SnapshotInterval

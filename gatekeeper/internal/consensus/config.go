@@ -61,9 +61,9 @@ const clientRetry = time.Second
 //
 // Before a new leader can grant again, the followers must notice that the old one is gone, which takes up to two
 // heartbeat timeouts, and elect a new one, which takes up to two election timeouts if the first vote is split. Then the
-// client must find the new leader. A client refreshes at a third of the duration. It stops the job a fifth of the
-// duration before its deadline, and it sets that deadline 2% early. A leader that dies just before it answers therefore
-// leaves 44% of the duration.
+// client must find the new leader. A client refreshes after a third of the duration. It stops the job a fifth of the
+// duration before its deadline, which it sets 2% early. A leader that dies just before it answers therefore leaves 44%
+// of the duration.
 func (t Timeouts) MinDuration() time.Duration {
 	const remaining = 0.44
 	failover := 2*t.Heartbeat + 2*t.Election + clientRetry

@@ -50,14 +50,14 @@ type DataDirConfig struct {
 	// without Join before it has heard from the cluster.
 	Join bool
 	// ClusterID is the id of the cluster to join, or of the one that Members are founding. An existing data directory
-	// already knows it. If it is zero and there are several Members, a new directory has no id until Agree has
+	// already contains it. If it is zero and there are several Members, a new directory has no id until Agree has
 	// returned.
 	ClusterID ClusterID
 }
 
 // DataDir is a locked data directory. It belongs to one member of one incarnation of one cluster.
 //
-// Each data directory carries a number drawn when it was created, and a DataDir records the numbers of the other
+// Each data directory contains a number generated when it was created, and a DataDir records the numbers of the other
 // members' directories. A member that returns with a different number has lost its data, and with it votes and entries
 // that others rely on. It is refused and must rejoin under a new id.
 type DataDir struct {
@@ -66,8 +66,8 @@ type DataDir struct {
 	lock   io.Closer
 	id     ClusterID
 	file   clusterFile
-	// members is the set of servers starting together while the directory has no id. seed is what the directory has
-	// stored for that start; see seedFile.
+	// members is the set of servers starting together while the directory has no id. seed is the content of its seed
+	// file, if there is one.
 	members []Member
 	seed    seedFile
 
@@ -179,7 +179,7 @@ func (f *DataDir) open(cfg DataDirConfig) error {
 	if err := f.readBegun(); err != nil { // before readSeed, whose advice applies to a directory without data
 		return err
 	}
-	if !f.HasState() { // once there is state, the member list is outdated, and may include later members too
+	if !f.HasState() { // once there is state, the member list is outdated and may also include later members
 		if err := f.readSeed(cfg); err != nil {
 			return err
 		}
@@ -241,8 +241,7 @@ func formatError(format int) error {
 		"or let a new member join under a new id with an empty directory", format, folderFormat)
 }
 
-// readSeed reads what the directory has stored for the start of a set, if anything. A stored seed binds the directory
-// to that set.
+// readSeed reads the seed file, if there is one. A stored seed binds the directory to that set.
 func (f *DataDir) readSeed(cfg DataDirConfig) error {
 	err := f.read(seedFileName, &f.seed)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -19,9 +19,8 @@
 //
 // # Confirm
 //
-// Confirm(term, t) answers the question: did this server still lead in term at or after t? It is the step from "I
-// believe I lead" to "I may extend a permit". The safety of every permit that outlives a leader's term depends on this
-// argument:
+// Confirm(term, t) answers the question: did this server still lead in term at or after t? A leader may extend a permit
+// only if the answer is yes. The safety of every permit that outlives a leader's term depends on this argument:
 //
 //	A voter that acknowledged, in term T, a request sent at or after t cannot have voted in a later term before t. If
 //	a majority of voters did so, every majority contains one of them, so no server was elected in a later term
@@ -40,7 +39,7 @@
 // VerifyLeader is called only to make Raft send a round of heartbeats. All callers share rounds. A round sends every
 // peer one heartbeat. A new round starts once a majority has answered the previous one and a caller is still waiting,
 // unless Raft has too many rounds pending. A caller receives its answer as soon as the covered time has reached its t,
-// no matter which round or log entry advanced it, and never earlier.
+// regardless of which round or log entry advanced it, and never earlier.
 //
 // The latest configuration may be uncommitted and may lag the log by one entry. That is safe, because majorities of
 // adjacent configurations overlap.
@@ -59,7 +58,7 @@
 // the request was sent, neither before a restart nor after it. A response from the main loop proves no more than that.
 // If a leader was elected in a later term before then, it has the votes of a majority without that member, and
 // majorities overlap. The follower's state and its leader are checked only for Raft's sake: a candidate, or a follower
-// that knows no leader or a different one, must first change something.
+// with no leader or a different one, must first update its state.
 //
 // A follower whose disk is stalled therefore keeps confirming. A leader steps down only when it cannot reach a majority
 // for the length of its lease, the heartbeat timeout. The lease plays no part in safety. While the disks of a majority
@@ -71,15 +70,15 @@
 // Raft (v1.8.0) stores an entry on the leader before it sends the entry, so every commit waits for two syncs in
 // sequence. The protocol allows both at the same time (Ongaro's thesis, section 10.2.1). On a leader, store.AppendQueue
 // therefore returns from StoreLogs before the entry is on disk. Raft then counts this member's copy of the entry too
-// early. That has no effect, because of four rules:
+// early. That is harmless because of four rules:
 //
 //   - (a) The state machine waits until an entry is on this member's disk before it applies it, and every response
 //     waits for the state machine.
 //   - (b) The commit index that this member sends is at most the last entry on its disk. Together, (a) and (b) mean
 //     that an entry counts as committed when a majority that includes the leader has it on disk, as before.
 //   - (c) Everything else that is written waits for the queue first: terms, votes, truncations, snapshots from a
-//     leader, entries that are not commands, and all entries of a follower. A write that fails or hangs stops
-//     the member, and after that it answers nothing.
+//     leader, entries that are not commands, and all entries of a follower. A write that fails or hangs stops the
+//     member, which then answers no more requests.
 //   - (d) Reads of the log, and its last index, include the queue.
 //
 // Suppose that a member crashes and loses its queue. The lost entries have the term that was current on its disk,
@@ -89,19 +88,19 @@
 // them. So its disk looks like that of a member that crashed after it sent those entries but before it appended them,
 // and Raft allows a follower to have entries that the leader lost.
 //
-// A queued entry may make this member's log look longer than it is on disk, which has an effect in two cases. It
-// refuses to vote for a candidate with a shorter log, which never endangers safety. And it may ask for pre-votes, which
-// commit nobody to anything; before it asks for votes, it writes its new term and so waits for the queue.
+// A queued entry may make this member's log look longer than it is on disk, which matters in two cases. It refuses to
+// vote for a candidate with a shorter log, which never endangers safety. And it may ask for pre-votes, which are not
+// binding; before it asks for votes, it writes its new term and so waits for the queue.
 //
 // The leader's disk remains necessary for every commit: even entries that all followers have stored wait for it. This
-// is deliberate. It keeps the meaning of a commit, and a leader with a failing disk must stop anyway.
+// is deliberate. It preserves the meaning of a commit, and a leader with a failing disk must stop anyway.
 //
 // # Membership
 //
 // A member joins as a non-voter and becomes a voter when its log has caught up. A member keeps its id, with its data,
-// for life. Each data directory carries a number drawn when it was created, and members record each other's numbers. A
-// member that returns with a different number has lost votes and entries that others rely on. It is refused and must
-// rejoin under a new id.
+// for life. Each data directory contains a number generated when it was created, and members record each other's
+// numbers. A member that returns with a different number has lost votes and entries that others rely on. It is refused
+// and must rejoin under a new id.
 //
 // # Clocks
 //
@@ -109,14 +108,14 @@
 // compare the clocks of all members (Clocks). This matters because due times of firings are compared with the leader's
 // clock. A leader whose clock is off hands leadership over; see gatekeeper/memberclocks.go.
 //
-// # The first start of several members
+// # Starting several members for the first time
 //
 // The members of a new set agree on the cluster's id before any of them starts Raft. DataDir.Agree implements this, and
 // decide contains the rule. Each member queries all others on the peer port. A member is empty, holds an id, or has
-// founded the cluster with that id. Every step is on disk before another member can learn of it.
+// founded the cluster with that id. Every step is on disk before another member can see it.
 //
-//  1. When all others have answered that they are empty, the first member in the sorted list draws an id with a random
-//     seed and holds it.
+//  1. When all others have answered that they are empty, the first member in the sorted list generates an id with a
+//     random seed and holds it.
 //  2. The others adopt the id that the first member holds, and hold it too.
 //  3. When all others have answered that they hold its id, the first member founds the cluster and bootstraps.
 //  4. When any member has founded the cluster, the others found it too, and bootstrap.
@@ -128,22 +127,22 @@
 //
 // A member that founded a cluster, voted, and then lost its directory cannot return to that cluster. It would have to
 // adopt the id from a first member that merely holds it and answers its query, but the first member founds the cluster
-// before all others, and permanently. A first member that lost its directory draws a different seed. In both cases, the
-// member is refused as soon as it reaches a member with data, and waits while any member is silent.
+// before any other member does, and permanently. A first member that lost its directory generates a different seed. In
+// both cases, the member is refused as soon as it reaches a member with data, and waits while any member is silent.
 //
-// If the first member loses its directory during the start, others may hold an id that it does not know. It does not
-// adopt that id, because it may have founded a cluster with that id, and that cluster may have had data. The others
+// If the first member loses its directory during the start, others may hold an id that it does not recognize. It does
+// not adopt that id, because it may have founded a cluster with that id, and that cluster may have had data. The others
 // never replace their ids. The log tells operators which directories to empty.
 //
-// A member's own queries are only a reason to query that member. Only the answers that it gives at its listed address
-// count.
+// A query from a member only prompts the recipient to query that member. Only the answers that a member gives at its
+// listed address count.
 //
 // # Recovery
 //
-// A cluster that has permanently lost its majority is recovered offline. ReadDataDir reads what is left without writing
-// to it, Latest chooses by the order that Raft uses in elections, and Bootstrap creates the data directory of a new
-// single-server cluster. Raft's files are never edited in place, so a failed recovery leaves the old directories
-// unchanged. The new cluster has the old seed and a later incarnation. Its members refuse the old servers in the
-// handshake, as they refuse any unknown server. Incarnations are ordered, so the old servers learn that their cluster
-// has a successor, and they stop, because a majority of them, if it came back, would also grant permits.
+// A cluster that has permanently lost its majority is recovered offline. ReadDataDir reads each remaining directory
+// without writing to it, Latest chooses by the order that Raft uses in elections, and Bootstrap creates the data
+// directory of a new single-server cluster. Raft's files are never edited in place, so a failed recovery leaves the old
+// directories unchanged. The new cluster has the old seed and a later incarnation. Its members refuse the old servers
+// in the handshake, as they refuse any unknown server. Incarnations are ordered, so the old servers can tell that their
+// cluster has a successor, and they stop, because a majority of them, if it came back, would also grant permits.
 package consensus

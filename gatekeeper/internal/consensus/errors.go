@@ -14,8 +14,7 @@ var (
 	// ErrNotConfirmed means that Confirm could not establish in time whether this server still led. It says nothing
 	// about which server is the leader.
 	ErrNotConfirmed = errors.New("consensus: leadership not confirmed")
-	// ErrRemoved is the fault that stops a server removed from the cluster. The cluster no longer needs it,
-	// and it must stop.
+	// ErrRemoved is the fault that stops a server removed from the cluster. The cluster no longer needs it.
 	ErrRemoved = errors.New("consensus: this server was removed from the cluster")
 	// ErrSuperseded is the fault that stops a server whose cluster was recovered or restored without it. If it
 	// continued, two clusters would grant the same permits.
@@ -29,7 +28,7 @@ var (
 	ErrMemberRetired = errors.New("consensus: the member id is retired")
 	// ErrNoSuchMember means that no member has the id.
 	ErrNoSuchMember = errors.New("consensus: no such member")
-	// ErrNotAVoter means that the member has no vote, so it cannot lead.
+	// ErrNotAVoter means that the member is not a voter, so it cannot lead.
 	ErrNotAVoter = errors.New("consensus: the member is not a voter")
 	// ErrLastVoter means that the cluster would be left without a voter.
 	ErrLastVoter = errors.New("consensus: the last voter cannot be removed")

@@ -21,8 +21,8 @@ func raftLogger(logger *slog.Logger) hclog.Logger {
 	return l
 }
 
-// logSink forwards log lines. Raft repeats its complaints about an unreachable peer several times a second. The same
-// complaint keeps its level at most once every ten seconds, and is otherwise logged at debug level.
+// logSink forwards log lines. Raft repeats warnings about an unreachable peer several times a second. The same warning
+// keeps its level at most once every ten seconds and is otherwise logged at debug level.
 type logSink struct {
 	logger *slog.Logger
 

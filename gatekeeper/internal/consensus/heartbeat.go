@@ -40,7 +40,7 @@ func (i *incoming) heartbeat(rpc raft.RPC) {
 	if time.Since(i.raft.LastContact()) < i.recent {
 		return
 	}
-	// Raft must hear from its leader too, or it would start an election. One queued heartbeat is enough.
+	// Raft must hear from its leader too; otherwise, it would start an election. One queued heartbeat is enough.
 	select {
 	case i.answeredHeartbeats <- raft.RPC{Command: req, RespChan: make(chan raft.RPCResponse, 1)}:
 	default:

@@ -16,7 +16,7 @@ import (
 // A leader that receives no response in time sends a snapshot again, even though the first one may have arrived. Raft
 // (v1.8.0) installs every snapshot, even over entries that it has applied since. It reverts to the older state and the
 // older membership, and panics when the log does not reach back far enough. A member that has applied everything in a
-// snapshot already has what the leader wants it to have, so it reports success, as in the Raft paper, figure 13,
+// snapshot already has everything that the leader is sending, so it reports success, as in the Raft paper, figure 13,
 // InstallSnapshot, step 6.
 type incoming struct {
 	timeout            time.Duration  // the heartbeat timeout

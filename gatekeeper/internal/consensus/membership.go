@@ -22,8 +22,7 @@ type Addition struct {
 }
 
 // AddMember adds a member as a non-voter. Unless NonVoter is set, the member becomes a voter in the background once its
-// log has caught up. A voter with an empty log would raise the quorum size without being able to help
-// reach it.
+// log has caught up. A voter with an empty log would raise the quorum size without being able to help reach it.
 //
 // The intent to promote the member lasts until this server loses leadership. A joining server then sends its request to
 // the next leader. Adding a member again with the same address is allowed and replaces the intent. Otherwise, AddMember
@@ -198,7 +197,7 @@ func (n *Node) waitChange(ctx context.Context, f raft.Future) error {
 	return n.failed(err).Err
 }
 
-// maintainMembers runs the leader's membership duties for the duration of an epoch.
+// maintainMembers performs the leader's membership duties for the duration of an epoch.
 func (n *Node) maintainMembers(e *epoch) {
 	n.wg.Go(func() {
 		ticker := time.NewTicker(n.cfg.Timeouts.Heartbeat / 4)

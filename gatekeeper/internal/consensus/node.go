@@ -114,7 +114,7 @@ func Open(cfg Config) (*Node, error) {
 	inner := raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Logger:  raftLogger(cfg.Logger),
 		Stream:  layer,
-		MaxPool: 3, // entries, heartbeats, and one more
+		MaxPool: 3, // one each for entries and heartbeats, and a spare
 		// One request at a time on each connection, so that each response belongs to the request before it. 0 would
 		// mean 2.
 		MaxRPCsInFlight: 1,
@@ -173,7 +173,7 @@ func newNode(cfg Config, address string) *Node {
 	return n
 }
 
-// fault is called at the first fault. After a fault, this server acknowledges nothing.
+// fault is called at the first fault. After a fault, this server acknowledges no more requests.
 func (n *Node) fault(err error) {
 	n.cfg.Logger.Error("this server must stop", "error", err)
 	n.cancelLife()
@@ -313,7 +313,7 @@ func (n *Node) Level() uint32 {
 	return level
 }
 
-// Fatal returns a channel that receives the fault after which this server acknowledges nothing more: a store that
+// Fatal returns a channel that receives the fault after which this server acknowledges no more requests: a store that
 // failed or hung, an entry that the state machine cannot apply, or a stuck Raft instance. The process, or at least this
 // Node, must then stop.
 func (n *Node) Fatal() <-chan error { return n.fatal }

@@ -4,5 +4,5 @@ package consensus
 
 import "io/fs"
 
-// ownerOf reports an unknown owner on systems other than Unix.
+// ownerOf cannot determine the owner of a file on systems other than Unix.
 func ownerOf(fs.FileInfo) (_ owner, known bool) { return owner{}, false }

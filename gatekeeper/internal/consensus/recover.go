@@ -19,7 +19,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-// OfflineDir is the content of the data directory of a stopped server. Until Close, no server can use the directory.
+// OfflineDir is the content of a stopped server's data directory. Until Close, no server can use the directory.
 type OfflineDir struct {
 	Dir         string
 	ClusterID   ClusterID
@@ -55,7 +55,7 @@ func (r *OfflineDir) Close() error { return r.lock.Close() }
 
 // ReadDataDir reads all of a stopped server's data directory without writing anything. newMachine returns the state
 // machine for a cluster, to which ReadDataDir applies the snapshot and the log. It returns ErrDataDirInUse,
-// ErrDataDirDamaged, ErrForeignDataDir, or an error from the system.
+// ErrDataDirDamaged, ErrForeignDataDir, or a system error.
 func ReadDataDir(dir string, newMachine func(clusterID string) Machine) (*OfflineDir, error) {
 	r := &OfflineDir{Dir: dir}
 	err := r.open()
@@ -80,7 +80,7 @@ func wrapDataDirError(dir string, err error) error {
 }
 
 // noDataDirError means that a directory is not the data directory of a server. It matches ErrForeignDataDir, but its
-// text differs, because the text of ErrForeignDataDir is about another member.
+// message differs, because the message of ErrForeignDataDir is about a different member.
 type noDataDirError struct{ dir, reason string }
 
 func (e *noDataDirError) Error() string {
@@ -332,9 +332,9 @@ func Latest(dirs []*OfflineDir) *OfflineDir {
 }
 
 // Quorum returns the number of voters in the last configuration, taken from Latest, and the number of those voters
-// whose data directories are given. Copies of one member's directory count once. An uncommitted membership change does
-// no harm: majorities of adjacent configurations overlap, so a majority of this configuration knows of every later
-// configuration that was committed.
+// whose data directories are given. Copies of one member's directory count once. An uncommitted membership change is
+// harmless: majorities of adjacent configurations overlap, so the directories of a majority of this configuration
+// contain every later configuration that was committed.
 func Quorum(dirs []*OfflineDir) (read, voters int) {
 	for _, m := range Latest(dirs).Members {
 		if !m.Voter {

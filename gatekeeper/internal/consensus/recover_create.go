@@ -19,8 +19,8 @@ import (
 // incarnationBits is the number of random low bits of an incarnation. The bits above them are the Unix time in seconds.
 const incarnationBits = 20
 
-// Next draws the id of a cluster's next incarnation, which begins at the given time. The later of two incarnations is
-// higher. Two that begin at the same time, from copies of one directory, still differ.
+// Next generates the id of the cluster's next incarnation, which begins at the given time. A later incarnation has a
+// higher number. Two incarnations that begin at the same time, from copies of one directory, still differ.
 func (c ClusterID) Next(at time.Time) ClusterID {
 	var b [4]byte
 	rand.Read(b[:]) // never fails; see crypto/rand
@@ -33,7 +33,7 @@ func (c ClusterID) Succeeds(old ClusterID) bool {
 	return c.Seed == old.Seed && c.Incarnation > old.Incarnation
 }
 
-// BootstrapConfig describes a cluster of one server that starts with the given state.
+// BootstrapConfig describes a single-server cluster that starts with the given state.
 type BootstrapConfig struct {
 	// Dir must be empty or not exist.
 	Dir         string
@@ -50,10 +50,10 @@ type BootstrapConfig struct {
 	State                     *fsm.State
 }
 
-// Bootstrap creates the data directory. Files created by root get the owner of the directory or, if it does not exist
-// yet, of its parent. If Bootstrap fails or is interrupted, no server can start on the result, because the file that
-// names the directory's member is written last. Bootstrap returns ErrDataDirInUse, ErrDataDirNotEmpty,
-// ErrInvalidMember, or an error from the system.
+// Bootstrap creates the data directory. Files created by root are given the owner of the directory or, if it does not
+// exist yet, of its parent. If Bootstrap fails or is interrupted, no server can start on the result, because the file
+// that names the directory's member is written last. Bootstrap returns ErrDataDirInUse, ErrDataDirNotEmpty,
+// ErrInvalidMember, or a system error.
 func Bootstrap(cfg BootstrapConfig) (err error) {
 	if err := errors.Join(checkMemberID(cfg.MemberID), checkAddress(cfg.PeerAddress)); err != nil {
 		return err

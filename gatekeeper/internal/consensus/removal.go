@@ -14,8 +14,8 @@ import (
 
 // Raft does not notify a member of its removal. The leader sends it the entry that removes it but never reports that
 // the entry was committed, and a member that was down does not even receive the entry. The removed member would wait
-// for a leader forever. Therefore, a member that does not hear from a leader introduces itself to the others again, and
-// a member that knows of the removal reports it.
+// for a leader forever. Therefore, a member that does not hear from a leader introduces itself to the other members
+// again, and any of them that knows of the removal reports it.
 
 // removed reports whether a member is known for certain to have been removed: its id is retired, and it is in neither
 // the latest nor the committed configuration. The latest configuration alone proves nothing. If no majority ever stores
@@ -89,8 +89,8 @@ func (n *Node) PlanRemoval(ctx context.Context, id string) (r Removal, refusal, 
 }
 
 // removal computes the result of removing a member. It waits until every remaining voter has answered a request sent
-// after the call, but at most as long as a leader may go without a majority. An earlier answer is not enough, because
-// the voter may have died since.
+// after the call, but no longer than a leader may go without a majority. An earlier answer is not enough, because the
+// voter may have died since then.
 func (n *Node) removal(ctx context.Context, e *epoch, servers []raft.Server, id string) (Removal, error) {
 	now := time.Now()
 	target := find(servers, raft.ServerID(id))

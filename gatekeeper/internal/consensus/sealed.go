@@ -8,11 +8,11 @@ import (
 )
 
 // checksumKey is the key of the checksum in a data directory's JSON files. The value is a truncated SHA-256 of the
-// other fields. The key is not a valid member id. Earlier versions neither write nor check it.
+// other fields. The key is not a valid member id. Earlier versions do not write or check it.
 const checksumKey = "#checksum"
 
 // seal returns v as a JSON object with a checksum. Without the checksum, a flipped bit in an id would go unnoticed, and
-// the server would identify itself by a directory or cluster id that no other member knows.
+// the server would identify itself by a directory or cluster id that no other member recognizes.
 func seal(v any) ([]byte, error) {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -11,17 +11,17 @@ import (
 // its leader. Contact does not restart that timer, so a dead leader is noticed up to two timeouts later. Here a
 // follower checks as soon as the leader has been silent for one timeout plus a random delay.
 //
-// The check is Raft's own: this file only makes Raft's timer fire earlier. An extra check therefore has no effect, and
-// without this file elections would only start later.
+// The check is Raft's own: this file only makes Raft's timer fire earlier. An extra check is therefore harmless, and
+// without this file, elections would merely start later.
 
 // maxStagger returns the upper limit of the random delay. Two followers that check at almost the same time both become
 // candidates and split the votes, which costs an election timeout. To avoid that, the second must not check before it
-// has received the first one's pre-vote: one network latency.
+// has received the first one's pre-vote, which takes one network latency.
 func maxStagger(heartbeat time.Duration) time.Duration { return heartbeat / 8 }
 
 // watchSilence makes Raft check for its leader whenever this member, as a follower, has not heard from a leader for the
 // heartbeat timeout plus a random delay. A granted pre-vote counts as contact, because the candidate is about to
-// request the vote. Raft itself counts a granted vote.
+// request the vote. Raft already counts a granted vote as contact.
 func (i *incoming) watchSilence() {
 	if !i.waitRunning() {
 		return

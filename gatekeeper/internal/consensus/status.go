@@ -66,7 +66,7 @@ func (n *Node) Term() uint64 { return n.raft.CurrentTerm() }
 func (n *Node) CommitIndex() uint64 { return n.onDisk(n.raft.CommitIndex()) }
 
 // AppliedIndex returns the highest index handed to the state machine, which may not have applied it yet. Entries that
-// are not commands never reach the machine, so do not wait for the machine's own index to pass this one.
+// are not commands never reach the machine, so do not wait for the machine's own index to reach this one.
 func (n *Node) AppliedIndex() uint64 { return n.onDisk(n.raft.AppliedIndex()) }
 
 // onDisk caps an index reported by Raft at the last entry on this member's disk.
@@ -112,9 +112,9 @@ func (n *Node) members(servers []raft.Server) []Member {
 	return members
 }
 
-// Ready returns nil if this member can serve. A leader can serve once Promote has returned. Any other member must hear
-// from a leader, and must have handed all entries that it knows to be committed to the state machine. A server learns
-// from the log that it is a member, so a joiner is not ready until it has everything that was committed when it joined.
+// Ready returns nil if this member can serve. A leader can serve once Promote has returned. Any other member must be in
+// contact with a leader and must have passed to the state machine all entries that it knows to be committed. Membership
+// is recorded in the log, so a joiner is not ready until it has all entries that were committed before it joined.
 func (n *Node) Ready() error {
 	if n.life.Err() != nil {
 		return errors.Join(ErrClosed, n.guard.Err())

@@ -12,18 +12,18 @@ import (
 // timer fires. The slowest member of a majority therefore determines when a dead leader is replaced. Here a follower
 // checks as soon as its vote is requested, so the first member to notice does.
 //
-// A pre-vote commits a follower to nothing. Raft still grants the votes, based on term, log and previous votes. Only
-// Raft's check for a live leader is bypassed, and no guarantee of Raft or of Gatekeeper depends on it: no response
-// relies on a lease, and Confirm requires responses from a majority. That check prevents the election of a member that
-// alone has lost contact with the leader. Such an election is still prevented here, because the other members are still
-// in contact with the leader.
+// A pre-vote does not commit a follower to anything. Raft still grants the votes, based on term, log and previous
+// votes. Only Raft's check for a live leader is bypassed, and no guarantee of Raft or of Gatekeeper depends on it: no
+// response relies on a lease, and Confirm requires responses from a majority. That check prevents the election of a
+// member that is the only one to have lost contact with the leader. Such an election is still prevented here, because
+// the other members are still in contact with the leader.
 
 // silenceThreshold returns how long a leader must have been silent for a follower to consider it gone when a vote is
 // requested. The candidate has heard nothing for the full timeout, and a leader may contact one member up to two tenths
 // of the timeout later than another.
 func silenceThreshold(heartbeat time.Duration) time.Duration { return heartbeat * 3 / 4 }
 
-// preVote grants a pre-vote that Raft would refuse only because it has not noticed yet that the leader is gone. It
+// preVote grants a pre-vote that Raft would refuse only because it has not yet noticed that the leader is gone. It
 // returns false if Raft must respond.
 func (i *incoming) preVote(rpc raft.RPC) bool {
 	req, ok := rpc.Command.(*raft.RequestPreVoteRequest)

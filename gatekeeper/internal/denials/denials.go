@@ -30,14 +30,14 @@ type Denial struct {
 	Message     string
 	Count       int
 	First, Last time.Time
-	// Passed is set if the caller retried after Last, and was either not denied or denied only for lack of a free
+	// Passed is set if the caller retried after Last and was either not denied or denied only for lack of a free
 	// permit.
 	Passed bool
 
 	changed uint64 // the value of Memory.changes when the denial began, was repeated for the first time, or passed
 }
 
-// Memory remembers denials. The zero value is ready to use. It is safe for concurrent use.
+// Memory records denials. The zero value is ready to use. It is safe for concurrent use.
 type Memory struct {
 	// count is the number of denials. Calls read it without the lock, to return early if there are none.
 	count atomic.Int64
@@ -57,7 +57,7 @@ func (m *Memory) Denied(req semaphore.Request, reason semaphore.Reason, message 
 	if reason == semaphore.NoSuchSemaphore {
 		into, from, limit, key, other = from, into, maxUnknownCallers, other, key
 	}
-	from.remove(other, &req) // the definition has been created or deleted since
+	from.remove(other, &req) // from before the definition was created or deleted
 	d := into.find(key, &req)
 	if d == nil {
 		d = into.add(key, limit)
@@ -140,7 +140,7 @@ func (m *Memory) All(now time.Time) []Denial {
 	return all
 }
 
-// Clear forgets everything.
+// Clear removes all denials.
 func (m *Memory) Clear() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

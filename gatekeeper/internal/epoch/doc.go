@@ -8,8 +8,8 @@
 //  2. The keeper pauses the application of entries (Machine.Sync), and calls Promote on each room with the term, a
 //     single instant and the state. The state therefore reflects exactly what precedes the first event that the room
 //     receives in this epoch.
-//  3. The room calls Begin. It stores the instant, creates empty maps, and starts its goroutines. That takes as long
-//     with a million permits as with none, because nothing walks the state yet.
+//  3. The room calls Begin. It stores the instant, creates empty maps, and starts its goroutines. That takes the same
+//     time with a million permits as with none, because the state has not been walked yet.
 //  4. The goroutines start. One adopts the contents of the state: it walks the state in chunks (Walk), concurrently
 //     with traffic. Others perform work when it is due (Run) or periodically (Every).
 //  5. Entries are applied again. The room receives each entry's events in order, under the lock that it also holds

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/batcher"
 )
 
-// Room manages the successive epochs of its owner, and provides the owner's lock. The owner embeds the Room and stores
+// Room manages the successive epochs of its owner and provides the owner's lock. The owner embeds the Room and stores
 // the data of the epoch next to it. A Room is safe for concurrent use.
 type Room struct {
 	sync.Mutex // guards current, and the owner's data of the epoch
@@ -22,8 +22,8 @@ type Room struct {
 }
 
 // NewRoom returns a room for a server that does not lead. propose hands a command to the log and reports its outcome
-// once. Neither propose nor the report may block. drop discards the owner's data of an epoch. It is called under the
-// lock when the epoch ends, and must take the same time regardless of the amount of data. drop may be nil.
+// once. propose and the report must not block. drop discards the owner's data of an epoch. It is called under the lock
+// when the epoch ends, and must take the same time regardless of the amount of data. drop may be nil.
 func NewRoom(propose func(fsm.Command, func(batcher.Outcome)), drop func()) *Room {
 	return &Room{propose: propose, drop: drop}
 }

@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// maxBodies limits the total size of the bodies of all requests in progress, in bytes. Bodies are read before
-	// the callers are known, so without this limit anyone who can reach the port could exhaust the memory.
+	// maxBodies limits the total size of the bodies of all requests in progress, in bytes. Bodies are read before the
+	// callers are identified, so without this limit, anyone who can reach the port could exhaust the memory.
 	maxBodies = 64 << 20
-	// maxBodiesPerAddress limits a single address's share, so that it cannot block the others.
+	// maxBodiesPerAddress limits a single address's share, so that it cannot block other addresses.
 	maxBodiesPerAddress = maxBodies / 4
 	// bodiesRetry is how long a client should wait before it retries. A slow body can hold its bytes for seconds.
 	bodiesRetry = 2 * time.Second
@@ -29,7 +29,7 @@ type bodies struct {
 	bySource map[netip.Prefix]int // by address
 }
 
-// take adds n bytes from an address, and reports whether they are within the limits.
+// take adds n bytes from an address and reports whether they are within the limits.
 func (b *bodies) take(source netip.Prefix, n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

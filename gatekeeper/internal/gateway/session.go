@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A session is a bearer token in a browser cookie that scripts cannot read. Servers store nothing, so a session
+// A session is a bearer token in a browser cookie that scripts cannot read. Servers do not store sessions, so a session
 // survives their restarts and is valid on all of them. It ends when the token is revoked or expires.
 
 // sessionLifetime is the maximum age of the cookie.
@@ -88,7 +88,7 @@ func (g *Gateway) login(r *http.Request) (string, error) {
 	return login.Token, nil
 }
 
-// whoAmI responds with what the API returns about the caller, and whether the API authenticates callers at all. If
+// whoAmI responds with the API's information about the caller and with whether the API authenticates callers at all. If
 // token is set, it starts a session.
 func (g *Gateway) whoAmI(ctx context.Context, w http.ResponseWriter, token string) error {
 	resp, err := gatekeeperv1.NewAuthServiceClient(g.api).WhoAmI(ctx, &gatekeeperv1.WhoAmIRequest{})

@@ -185,7 +185,7 @@ func (s *streamRoute) receive(ctx context.Context, stream grpc.ClientStream) <-c
 	return all
 }
 
-// relay forwards the received messages, and sends comments while there are none.
+// relay forwards the received messages and sends comments while there are none.
 func (s *streamRoute) relay(ctx context.Context, w http.ResponseWriter, request proto.Message, all <-chan received) {
 	control := http.NewResponseController(w)
 	ticker := time.NewTicker(heartbeat)

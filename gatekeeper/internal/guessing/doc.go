@@ -2,22 +2,22 @@
 //
 // # The limit
 //
-// A source may use up its failures in a burst, and then regains them one at a time, evenly over the window: a limit of
-// 10 per minute allows a burst of 10, and then one failure every 6 seconds. Only failures count. Beyond the limit,
-// Admit refuses an attempt before its credential is verified, with an error that says when to retry. Such a refusal
-// costs only one hash, a few nanoseconds (see below). A refused attempt does not count as a failure, so a block ends
-// even if its source keeps calling.
+// A source may use up its allowed failures in a burst. It then regains them one at a time, evenly over the window: a
+// limit of 10 per minute allows a burst of 10, and then one failure every 6 seconds. Only failures count. Beyond the
+// limit, Admit refuses an attempt before its credential is verified, with an error that says when to retry. Such a
+// refusal costs only one hash, a few nanoseconds (see below). A refused attempt does not count as a failure, so a block
+// ends even if its source keeps calling.
 //
 // If several attempts from one source are checked concurrently, all may fail and together exceed the limit. Checking a
-// token takes microseconds, and no rate of attempts finds a 256-bit token. The limit keeps guesses from using up CPU
-// time and filling logs, and slows down guessing of any weaker secret.
+// token takes microseconds, and no feasible number of attempts finds a 256-bit token. The limit keeps guesses from
+// using up CPU time and filling logs, and slows down the guessing of any weaker secret.
 //
 // # Sources
 //
 // A source is an IPv4 address, or the /64 of an IPv6 address, since every customer has at least a /64. If a member
 // forwarded a call, the source is the address that the member reports, not the member's own: otherwise one bad client
 // of a follower would block all of that follower's clients. The leader accepts such an address only over a connection
-// from a member. A member that lied about it could do worse.
+// from a member. A malicious member could do more harm in other ways.
 //
 // # Clients that are not locked out
 //
@@ -30,10 +30,10 @@
 // JWT every hour.
 //
 // A credential that was valid from the same source is remembered as a 64-bit keyed hash. It is admitted despite a
-// block, and then verified as usual. A client that was active before the guessing therefore continues, and one that
-// appears later waits like the rest of its address. A guesser can guess at the credentials remembered for its address
-// at full speed, which is still hopeless against 256 bits. A credential that fails, for example because it was revoked,
-// is forgotten.
+// block, and then verified as usual. A client that was active before the guessing began is therefore not affected, but
+// a new client must wait like all others at its address. A guesser can guess at the credentials remembered for its
+// address at full speed, which is still hopeless against 256 bits. A credential that fails, for example because it was
+// revoked, is forgotten.
 //
 // # Memory
 //

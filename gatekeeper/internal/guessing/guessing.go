@@ -93,7 +93,8 @@ func (e *BlockedError) Error() string {
 		source, (e.Retry + time.Second - 1).Truncate(time.Second))
 }
 
-// Notable reports whether the attempt deserves a line in the audit log: the first, the tenth, the hundredth and so on.
+// Notable reports whether the attempt should be recorded in the audit log: the first, the tenth, the hundredth and so
+// on.
 func (e *BlockedError) Notable() bool {
 	n := e.Attempts
 	for n >= 10 && n%10 == 0 {

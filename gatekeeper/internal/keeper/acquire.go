@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// TryAcquire decides a call without waiting for a permit. If ctx ends before the keeper has answered, the call counts
+// TryAcquire handles a call without waiting for a permit. If ctx ends before the keeper has answered, the call counts
 // as unanswered, and its grant is released unless another call received it. Once TryAcquire has returned, ctx no longer
 // matters.
 func (k *Keeper) TryAcquire(ctx context.Context, call *AcquireCall) (Answer, error) {
@@ -25,9 +25,9 @@ func (k *Keeper) TryAcquire(ctx context.Context, call *AcquireCall) (Answer, err
 	return k.noteAnswer(call, r)
 }
 
-// TryAcquireTogether decides many calls. Calls whose answers change nothing are finished here: they all share one
-// Confirm, and answer is called once for each of them, on the caller's goroutine. For the other calls, answer is not
-// called: pass them to TryAcquire.
+// TryAcquireTogether handles many calls. Calls whose answers do not change the state are completed here: they all share
+// one Confirm, and answer is called once for each of them, on the caller's goroutine. For the other calls, answer is
+// not called: pass them to TryAcquire.
 func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, answer func(i int, a Answer, err error)) {
 	t, err := k.leading()
 	if err != nil {
@@ -43,7 +43,7 @@ func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, a
 	var together []decided
 	var received time.Time // the latest: a confirmation at or after it covers every call
 	for i, call := range calls {
-		r, ok := k.decideReadOnly(call) // decide every call before confirming: the confirmation then covers every decision
+		r, ok := k.decideReadOnly(call) // before confirming, so that the confirmation covers every decision
 		if !ok {
 			continue
 		}
@@ -66,8 +66,8 @@ func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, a
 	}
 }
 
-// decideReadOnly decides a call, and reports whether the answer changes nothing because it is a denial or an error. The
-// answer has not been confirmed yet.
+// decideReadOnly decides a call and reports whether the answer leaves the state unchanged because it is a denial or an
+// error. The answer has not been confirmed yet.
 func (k *Keeper) decideReadOnly(call *AcquireCall) (round, bool) {
 	if k.proposed(keyOf(call)) {
 		return round{}, false
@@ -94,7 +94,7 @@ func (k *Keeper) noteRequest(call *AcquireCall) {
 	k.compareClocks(call)
 }
 
-// noteAnswer records the answer to a call, and returns it.
+// noteAnswer records the answer to a call and returns it.
 func (k *Keeper) noteAnswer(call *AcquireCall, r round) (Answer, error) {
 	a := r.answer
 	if r.err != nil || a.Outcome == 0 {

@@ -45,7 +45,7 @@ type AcquireCall struct {
 	Allowed func() error
 	// Placed, unless nil, is called when the call is in the queue or its grant has been proposed. A permit released
 	// after that can be handed to the call in the same log entry. Placed may be called more than once. It is not called
-	// if the answer changes nothing.
+	// if the answer leaves the state unchanged.
 	Placed func()
 }
 
@@ -115,12 +115,12 @@ const (
 	// StatusRefreshed means that the client may rely on the permit for Duration, counted from the send time of its
 	// frame.
 	StatusRefreshed Status = iota + 1
-	// StatusStopping means that the refresh was refused. The job must stop, and the slot stays taken until the deadline
-	// or a release.
+	// StatusStopping means that the refresh was refused. The job must stop, and the slot stays occupied until the
+	// deadline or a release.
 	StatusStopping
 	// StatusLost means that there is no such live permit.
 	StatusLost
-	// StatusRetry means that the answer is not known yet. Retry.
+	// StatusRetry means that the answer is not known yet and the client should retry.
 	StatusRetry
 )
 

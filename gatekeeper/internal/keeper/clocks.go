@@ -103,7 +103,7 @@ func (k *Keeper) HostClocks() []HostClock {
 	return clocks
 }
 
-// clearClocks forgets all callers, because they now call another leader.
+// clearClocks forgets all callers, because they now call a different leader.
 func (k *Keeper) clearClocks() {
 	k.clocks.mu.Lock()
 	defer k.clocks.mu.Unlock()

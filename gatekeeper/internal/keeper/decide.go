@@ -35,8 +35,8 @@ func (t turn) rule(call *AcquireCall, facts *semaphore.Facts, replay bool) (d se
 	return d, waits
 }
 
-// decision is the result of deciding a call on the in-memory state. If its first three fields are unset, the call
-// changes nothing, and answer can be returned as soon as leadership is confirmed.
+// decision is the result of deciding a call based on the in-memory state. If its first three fields are unset, the call
+// leaves the state unchanged, and answer can be returned as soon as leadership is confirmed.
 type decision struct {
 	waits   bool
 	replays *semaphore.Permit // the request holds this permit
@@ -122,7 +122,7 @@ func (k *Keeper) facts(state *fsm.State, call *AcquireCall) semaphore.Facts {
 	return facts
 }
 
-// admit decides for the lessor whether the rule still admits the holder of a permit.
+// admit tells the lessor whether the rule still admits the holder of a permit.
 func (k *Keeper) admit(state *fsm.State, p *semaphore.Permit, overheld bool) semaphore.Decision {
 	facts := k.holderFacts(state, p)
 	facts.OwnOverheld = overheld
@@ -192,7 +192,8 @@ func (c *AcquireCall) notGrantedAsOf() uint64 {
 	return max(c.RequestRevision, atomic.LoadUint64(&c.notGrantedAt))
 }
 
-// supportedRevision returns the RequestRevision for a command: 0 while a member may not support that field.
+// supportedRevision returns the RequestRevision for a command, which is 0 while some member might not support that
+// field.
 func supportedRevision(state *fsm.State, revision uint64) uint64 {
 	if state.FeatureLevel() < 3 {
 		return 0
@@ -200,7 +201,7 @@ func supportedRevision(state *fsm.State, revision uint64) uint64 {
 	return revision
 }
 
-// clearUnsupported clears the Asked and RequestRevision of an edit while a member may not support those fields.
+// clearUnsupported clears the Asked and RequestRevision of an edit while some member might not support those fields.
 func (k *Keeper) clearUnsupported(asked, revision *uint64) {
 	if k.cfg.Machine.State().FeatureLevel() < 3 {
 		*asked, *revision = 0, 0

@@ -28,7 +28,7 @@ type Denial struct {
 // MaxHolders is the largest number of holders in a denial.
 const MaxHolders = 16
 
-// denial returns why the call is denied, who holds the permits, and when a retry can help.
+// denial explains why the call is denied, who holds the permits, and when a retry can help.
 func (k *Keeper) denial(state *fsm.State, call *AcquireCall, facts *semaphore.Facts, d semaphore.Decision) *Denial {
 	n := &Denial{
 		Decision:       d,

@@ -16,22 +16,22 @@ import (
 )
 
 // DeniedCaller is a caller that was denied a permit for a reason that waiting does not resolve. Reason and Message
-// explain why the same request is denied now. If it would no longer be denied, they are from its last denial.
+// explain why the same request would be denied now or, if it would no longer be denied, why it was last denied.
 type DeniedCaller struct {
 	denials.Denial
 	// Resolved is set if the same request would no longer be denied for such a reason.
 	Resolved bool
-	// OtherHolder is another caller that would still be admitted, and that holds a permit or has released one since the
-	// first of these denials; nil if none.
+	// OtherHolder is another caller that would still be admitted and that has held a permit since the first of these
+	// denials; nil if there is none.
 	OtherHolder *semaphore.Identity
-	// HeldAt is when the caller last had a permit, as far as the journal shows; zero if it never had one.
+	// HeldAt is the time at which the caller last held a permit, according to the journal; zero if it never held one.
 	HeldAt time.Time
 	// Text describes the denials to an operator.
 	Text string
 }
 
 // noteDenied records a denial that waiting does not resolve. Any other answer shows that the causes of the caller's
-// earlier denials are gone.
+// earlier denials have been resolved.
 func (k *Keeper) noteDenied(call *AcquireCall, d *Denial) {
 	if d == nil || !needsAction(&call.Request, d.Decision, k.cfg.Machine.State()) {
 		k.denials.Passed(&call.Request)
@@ -40,9 +40,9 @@ func (k *Keeper) noteDenied(call *AcquireCall, d *Denial) {
 	k.denials.Denied(call.Request, d.Decision.Reason, d.Message, k.cfg.WallClock())
 }
 
-// needsAction reports whether the same request is denied until somebody acts: edits the definition, resumes, uncordons,
-// clears a slot, or changes the request. client.DeniedError.NeedsAction draws the same line, except that a pause needs
-// no warning.
+// needsAction reports whether the same request will be denied until someone edits the definition, resumes, uncordons,
+// clears a slot, or changes the request. client.DeniedError.NeedsAction makes the same distinction, except that it
+// excludes pauses and claimed firings.
 func needsAction(req *semaphore.Request, d semaphore.Decision, state *fsm.State) bool {
 	switch d.Reason {
 	case semaphore.NoSuchSemaphore, semaphore.GroupMismatch, semaphore.AcquirerMismatch, semaphore.Cordoned, semaphore.Paused,
@@ -65,14 +65,14 @@ func needsAction(req *semaphore.Request, d semaphore.Decision, state *fsm.State)
 	}
 }
 
-// DeniedCallersOf returns the callers that a semaphore recently denied, the likely cause of trouble first; see urgency.
-// Only a leader has any.
+// DeniedCallersOf returns the callers that a semaphore recently denied, the most urgent first; see urgency. Only a
+// leader records denials.
 func (k *Keeper) DeniedCallersOf(state *fsm.State, name string) []DeniedCaller {
 	return k.evaluate(state, k.denials.Of(name, k.cfg.WallClock()))
 }
 
 // DeniedCallers returns the callers that the wanted semaphores recently denied, and the time at which this server began
-// to record denials. Callers are ordered by semaphore, and within a semaphore as by DeniedCallersOf. A semaphore's
+// to record denials. Callers are ordered by semaphore and, within a semaphore, as in DeniedCallersOf. A semaphore's
 // callers are evaluated when the first of them is read from the sequence.
 func (k *Keeper) DeniedCallers(
 	ctx context.Context, wanted func(state *fsm.State, name string) bool,
@@ -102,10 +102,9 @@ func (k *Keeper) DeniedCallers(
 	}, t.began, nil
 }
 
-// DenyAll returns one caller for each semaphore that grants no permit until somebody acts: the caller most likely to
-// show the cause. The callers are in the order of the semaphores' last denials. Paused semaphores are left out, and so
-// are those with a caller that is denied because of a permit it holds. Use the result for a summary only: DenyAll does
-// not confirm that this server still leads.
+// DenyAll returns the most urgent caller of each semaphore that will not grant any permits until someone acts, ordered
+// by the semaphores' last denials. It omits paused semaphores and those with a caller that is denied because it already
+// holds a permit. Use the result for a summary only: DenyAll does not confirm that this server still leads.
 func (k *Keeper) DenyAll() []DeniedCaller {
 	state := k.cfg.Machine.State()
 	recent := make(map[string][]denials.Denial)
@@ -125,15 +124,15 @@ func (k *Keeper) DenyAll() []DeniedCaller {
 	return out
 }
 
-// DeniesAll reports whether a semaphore has callers, and grants none of them a permit until somebody acts. byCordon
-// reports whether a cordon is the reason, so that a caller gets permits again once the cordon is removed. A paused
-// semaphore denies nobody in this sense.
+// DeniesAll reports whether a semaphore has callers but will not grant any of them a permit until someone acts.
+// byCordon reports whether a cordon is the reason, in which case a caller gets permits again once the cordon is
+// removed. It returns false for a paused semaphore.
 func (k *Keeper) DeniesAll(state *fsm.State, name string) (all, byCordon bool) {
 	return k.denyAll(state, name, k.denials.Of(name, k.cfg.WallClock()))
 }
 
-// denyAll is DeniesAll for the given denials of a semaphore. It stops at the first denial that shows a served caller,
-// so that it need not examine every caller of a semaphore with many standbys.
+// denyAll is DeniesAll for the given denials of a semaphore. It stops at the first caller that is still served, so that
+// it need not examine every caller of a semaphore with many standbys.
 func (k *Keeper) denyAll(state *fsm.State, name string, recent []denials.Denial) (all, byCordon bool) {
 	if sd := state.Definition(name); sd != nil && sd.Pause != nil {
 		return false, false
@@ -144,7 +143,7 @@ func (k *Keeper) denyAll(state *fsm.State, name string, recent []denials.Denial)
 			if k.admits(state, name, d.Identity) {
 				return false, false
 			}
-			continue // it has been served since, but an edit or a cordon now shuts it out
+			continue // it has been served since then, but an edit or a cordon now shuts it out
 		}
 		reason, _, stillDenied := k.decideAgain(state, d)
 		switch {
@@ -159,7 +158,7 @@ func (k *Keeper) denyAll(state *fsm.State, name string, recent []denials.Denial)
 	return all, byCordon
 }
 
-// admits reports whether a definition's patterns admit a caller, and no cordon applies to it.
+// admits reports whether a definition's patterns admit a caller and no cordon applies to it.
 func (k *Keeper) admits(state *fsm.State, name string, id semaphore.Identity) bool {
 	a := k.patterns.admission(state, state.Definition(name), id)
 	return a.Group && a.Acquirer && len(a.Cordons) == 0
@@ -183,7 +182,7 @@ func (k *Keeper) Misspellings(state *fsm.State, name string) []DeniedCaller {
 	return k.evaluate(state, near)
 }
 
-// deniedCaller decides a denied request again, on the current state.
+// deniedCaller reevaluates a denied request against the current state.
 func (k *Keeper) deniedCaller(state *fsm.State, d *denials.Denial) DeniedCaller {
 	v := DeniedCaller{Denial: *d}
 	v.OtherHolder, v.HeldAt = k.otherHolder(state, d), k.heldAt(state, d)
@@ -195,7 +194,7 @@ func (k *Keeper) deniedCaller(state *fsm.State, d *denials.Denial) DeniedCaller 
 	return v
 }
 
-// evaluate decides denied requests again, and sorts them by urgency. Callers of equal urgency keep their order.
+// evaluate reevaluates denied requests and sorts them by urgency. Callers of equal urgency keep their order.
 func (k *Keeper) evaluate(state *fsm.State, list []denials.Denial) []DeniedCaller {
 	out := make([]DeniedCaller, len(list))
 	for i := range list {
@@ -207,9 +206,9 @@ func (k *Keeper) evaluate(state *fsm.State, list []denials.Denial) []DeniedCalle
 	return out
 }
 
-// urgency ranks callers by how likely they are to be the cause of trouble: first a caller to whom a cordon applies,
-// then any other that is denied, then a likely standby, and last one that would not be denied now. Among equals, the
-// caller that had a permit most recently comes first.
+// urgency ranks callers by how likely they are to need attention: first callers to whom a cordon applies, then other
+// denied callers, then likely standbys, and last callers that would no longer be denied. Among equals, the caller that
+// held a permit most recently comes first.
 func (v *DeniedCaller) urgency() int {
 	switch {
 	case v.Resolved:
@@ -223,9 +222,10 @@ func (v *DeniedCaller) urgency() int {
 	}
 }
 
-// decideAgain reports whether the same request would still be denied until somebody acts, and why. A caller that has
-// retried without being denied counts as served: any later cause will show up when it next calls. A pause is the reason
-// only if it was the reason for the recorded denial, because a pause says nothing about the rule.
+// decideAgain reports whether the same request would still be denied until someone acts, and why. A caller that has
+// retried without being denied counts as served: any later cause will show up the next time it calls. A pause is
+// ignored unless it was the reason for the recorded denial, because it does not show whether the rule admits the
+// caller.
 func (k *Keeper) decideAgain(state *fsm.State, d *denials.Denial) (reason semaphore.Reason, message string, stillDenied bool) {
 	if d.Passed {
 		return 0, "", false
@@ -240,9 +240,9 @@ func (k *Keeper) decideAgain(state *fsm.State, d *denials.Denial) (reason semaph
 	now, waits := semaphore.DecideWaiting(&d.Request, &facts)
 	switch {
 	case d.Worker && (waits || now.Reason == semaphore.HeldForOperator):
-		return 0, "", false // each of a worker's slots calls once, so this one is in the queue or has had its task
+		return 0, "", false // each worker slot calls once, so this one is in the queue or has received its task
 	case now.Reason == semaphore.AlreadyHeld && d.Reason != semaphore.AlreadyHeld:
-		return 0, "", false // it was granted a permit, and holds it
+		return 0, "", false // it has been granted a permit since then
 	}
 	now = semaphore.Decide(&d.Request, &facts)
 	if !needsAction(&d.Request, now, state) {
@@ -251,8 +251,8 @@ func (k *Keeper) decideAgain(state *fsm.State, d *denials.Denial) (reason semaph
 	return now.Reason, k.sentence(state, &d.Request, &facts, now), true
 }
 
-// otherHolder returns another caller that has had a permit since the denied caller was first denied, and that would
-// still be admitted; nil if there is none.
+// otherHolder returns another caller that has held a permit since the denied caller was first denied and that would
+// still be admitted, or nil if there is none.
 func (k *Keeper) otherHolder(state *fsm.State, d *denials.Denial) *semaphore.Identity {
 	serves := func(p *semaphore.Permit) bool { return !sameCaller(p, d) && k.admits(state, d.Semaphore, p.Identity) }
 	for p := range state.Holders(d.Semaphore) {
@@ -271,7 +271,7 @@ func (k *Keeper) otherHolder(state *fsm.State, d *denials.Denial) *semaphore.Ide
 	return nil
 }
 
-// heldAt returns when the denied caller last had a permit for the semaphore: now if it holds one, zero if the journal
+// heldAt returns when the denied caller last held a permit for the semaphore: now if it holds one, zero if the journal
 // shows none.
 func (k *Keeper) heldAt(state *fsm.State, d *denials.Denial) time.Time {
 	for p := range state.Holders(d.Semaphore) {
@@ -292,8 +292,8 @@ func sameCaller(p *semaphore.Permit, d *denials.Denial) bool {
 	return p.Identity.Group == d.Identity.Group && p.Identity.Acquirer == d.Identity.Acquirer
 }
 
-// text describes which caller is denied what and why, how often, and whether it still is. lastReason is the reason for
-// its last denial.
+// text describes the denied request, the reason, how often it was denied, and whether it still would be. lastReason is
+// the reason for its last denial.
 func (v *DeniedCaller) text(lastReason semaphore.Reason) string {
 	denied := "was denied"
 	if v.Reason != lastReason {

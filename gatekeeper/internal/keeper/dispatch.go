@@ -57,7 +57,8 @@ func (in *inbox) take() ([]fsm.Event, map[string]struct{}) {
 	return events, touched
 }
 
-// dispatch notifies waiters and streams of applied entries, on a separate goroutine, so that applying is not held up.
+// dispatch notifies waiters and streams of applied entries. It runs on a separate goroutine, so that it does not delay
+// the applying of entries.
 func (k *Keeper) dispatch() {
 	defer k.wg.Done()
 	tick := time.NewTicker(placeInterval)
@@ -129,7 +130,7 @@ func (k *Keeper) handle(e *fsm.Event, touched map[string]struct{}) {
 	case fsm.DrainedEvent:
 		k.drained(e, touched)
 	case fsm.JobSubmitted, fsm.TaskSettled, fsm.TasksChanged, fsm.JobCancelled:
-		// This also matters when the last task is taken: workers then count as absent, and the waiters behind them get
+		// This also matters when the last task is taken: idle workers are then skipped, and the waiters behind them get
 		// their turn.
 		touched[e.Semaphore] = struct{}{}
 	case fsm.QuarantineEnded:
@@ -155,7 +156,7 @@ func (k *Keeper) drained(e *fsm.Event, touched map[string]struct{}) {
 func (k *Keeper) offer(sem string) {
 	state := k.cfg.Machine.State()
 	sd := state.Definition(sem)
-	if sd == nil || sd.Pause != nil { // the end of a pause is an event
+	if sd == nil || sd.Pause != nil { // the event that ends a pause triggers another offer
 		return
 	}
 	used, permits := state.Used(sem), uint64(sd.Definition.Permits)
@@ -171,7 +172,7 @@ func (k *Keeper) offer(sem string) {
 	}
 }
 
-// reconsider reapplies the rule to the waiters and the followed holders of an edited semaphore.
+// reconsider reapplies the rule to an edited semaphore's waiters and, if any stream follows permits, to its holders.
 func (k *Keeper) reconsider(sem string) {
 	for _, w := range k.queue.Waiting(sem) {
 		if call := k.queue.Call(w); call != nil {

@@ -36,7 +36,7 @@ func (k *Keeper) drainLeft(state *fsm.State, p *semaphore.Permit) (left time.Dur
 	return left
 }
 
-// noReason is the text to show if the person who caused a stop gave no reason.
+// noReason is shown if no reason was given for a stop.
 const noReason = "no reason was given"
 
 // StopCause returns why the holder of a permit must stop, and the reason given for it, which may be empty. It returns
@@ -58,10 +58,10 @@ func (k *Keeper) StopCause(state *fsm.State, p *semaphore.Permit) (cause semapho
 	return d.Stop, reason
 }
 
-// stopMessage returns the text sent along with the cause to a holder that must stop: the reason given by the person who
-// caused the stop.
+// stopMessage returns the message sent along with the cause to a holder that must stop: the reason given by the person
+// who caused the stop.
 func (k *Keeper) stopMessage(state *fsm.State, p *semaphore.Permit, cause semaphore.StopCause) string {
-	reason := "" // the cause is not repeated: clients have their own text for it
+	reason := "" // the message omits the cause, because clients describe it themselves
 	switch sd := state.Definition(p.Semaphore); {
 	case cause == semaphore.StopCordoned:
 		return k.cordonStopMessage(state, p)
@@ -78,8 +78,8 @@ func (k *Keeper) stopMessage(state *fsm.State, p *semaphore.Permit, cause semaph
 }
 
 // cordonStopMessage returns the reason given for the cordon that stops the holder of a permit. If several cordons do,
-// the one that leaves the holder the least time applies. If no reason was given, the text names the cordon, so that the
-// reader knows where to ask.
+// the one that leaves the holder the least time applies. If no reason was given, the message names the cordon, so that
+// the reader can look it up.
 func (k *Keeper) cordonStopMessage(state *fsm.State, p *semaphore.Permit) string {
 	var first *fsm.Cordon
 	var least time.Duration

@@ -9,10 +9,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Edit applies a batch of edits: all of them, or none. It validates each definition, including its patterns, which only
-// the leader compiles: an *EditFieldError names the first edit that breaks a rule. A *ConflictError names the first
-// edit whose expected version is not current. If end is set, the replaced fields revert to their old values at that
-// time. A *semaphore.FieldError reports an invalid end or drain. Edit sets the batch's At and Until.
+// Edit applies a batch of edits atomically. It validates each definition, including its patterns, which only the leader
+// compiles: an *EditFieldError names the first edit that breaks a rule. A *ConflictError names the first edit whose
+// expected version is not current. If end is set, the replaced fields revert to their old values at that time. A
+// *semaphore.FieldError reports an invalid end or drain. Edit sets the batch's At and Until.
 func (k *Keeper) Edit(ctx context.Context, batch fsm.EditBatch, end Ending) (fsm.EditResult, error) {
 	now := time.Now()
 	var err error

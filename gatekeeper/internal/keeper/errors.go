@@ -135,7 +135,7 @@ var ErrNoSuchCordon = errors.New("no such cordon")
 // NoSuchCordonError is returned when the cordon to end does not exist.
 type NoSuchCordonError struct {
 	ID string
-	// Suggestion is the id that was probably meant. The API sets it, because the API knows the ids.
+	// Suggestion is the id that was probably meant. It is set by the API.
 	Suggestion string
 }
 
@@ -160,8 +160,8 @@ func (e *FeatureLevelError) Error() string {
 // Is makes errors.Is(err, ErrFeatureLevel) true.
 func (e *FeatureLevelError) Is(target error) bool { return target == ErrFeatureLevel }
 
-// ErrRecovering is returned after the cluster has been recovered without its majority. Nothing is granted until every
-// permit from before the recovery has definitely ended.
+// ErrRecovering is returned after the cluster has been recovered without its majority. No permits are granted until
+// every permit from before the recovery has definitely ended.
 var ErrRecovering = errors.New("the cluster was recovered, and grants nothing until every earlier permit has ended")
 
 // RecoveringError is ErrRecovering with the time left, counted from when the error was created.

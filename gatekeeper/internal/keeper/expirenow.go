@@ -9,7 +9,7 @@ import (
 )
 
 // ExpireNow ends a live or cooling permit as if its deadline had passed. Its holder may still rely on the permit, so
-// ExpireNow breaks this package's guarantee. It exists for testing what holders do in that case, and no API exposes it.
+// ExpireNow breaks this package's guarantee. It exists for testing how holders behave in that case; no API exposes it.
 func (k *Keeper) ExpireNow(ctx context.Context, token uint64) (fsm.PermitResult, error) {
 	var none fsm.PermitResult
 	t, err := k.leading()

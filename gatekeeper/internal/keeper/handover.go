@@ -19,10 +19,10 @@ type opening struct {
 }
 
 // openings returns the openings for an entry's commands, in order, as if the commands were applied to state. They never
-// overstate what will be free. Otherwise a heavy waiter could be refused for lack of space, and a lighter one behind it
-// granted a permit. So a permit counts as freed only if no command ahead of its release ends or supersedes it, and
-// every grant counts as taken, even though the queue counts a waiter's grant too. The number of tasks may be too high;
-// in that case a worker keeps its place.
+// overstate the free capacity; otherwise, a heavy waiter could be refused a permit while a lighter one behind it is
+// granted one. So a permit counts as freed only if no command ahead of its release ends or supersedes it, and every
+// grant counts as taken, even though the queue counts a waiter's grant too. The number of tasks may be too high; in
+// that case, a worker keeps its place.
 func openings(state *fsm.State, cmds []fsm.Command) (all []opening) {
 	index := make(map[string]int)
 	at := func(sem string) *opening {
@@ -76,7 +76,7 @@ func openings(state *fsm.State, cmds []fsm.Command) (all []opening) {
 }
 
 // complete makes the grants that follow an entry's commands in the log. They go to the waiters for which the entry
-// frees a slot or adds a task. A handover then takes one commit instead of two.
+// frees a slot or adds a task, so that a handover takes one commit instead of two.
 //
 // The rule is applied to the current state plus the capacity that the entry frees. That guess can be wrong, but every
 // grant is decided again when it is applied, like any other grant. A waiter whose grant is refused then keeps its
@@ -124,9 +124,9 @@ func (k *Keeper) handOver(t *tenure, state *fsm.State, o opening, limit int) []b
 	return grants
 }
 
-// grantNext makes the grant for a waiting call. It returns false unless the rule grants the call a permit, assuming
-// what the entry opens and nobody ahead, and the call can still take the grant. The queue never offers more calls than
-// fit together.
+// grantNext makes the grant for a waiting call. It returns false unless the call can still take a grant and the rule
+// grants it a permit, given the capacity that the entry opens and no callers ahead. The queue never offers more calls
+// than fit together.
 func (k *Keeper) grantNext(t *tenure, state *fsm.State, me *queuedCall, o opening) (batcher.Call, bool) {
 	if me == nil {
 		return batcher.Call{}, false

@@ -74,8 +74,8 @@ func (k *Keeper) CancelJob(ctx context.Context, id string, submitted uint64, aut
 // machine busy for about 20 ms. Changing all tasks of the largest job in one command would take 200 ms.
 const changeBatchSize = 10_000
 
-// ChangeTasks retries failed tasks, or drops them. It sets the command's Job and At. If there are more than
-// changeBatchSize tasks, some may have been changed when it returns an error. Calling it again changes the rest.
+// ChangeTasks retries or drops failed tasks. It sets the command's Job and At. If there are more than changeBatchSize
+// tasks, some may have been changed when it returns an error. Calling it again changes the rest.
 func (k *Keeper) ChangeTasks(ctx context.Context, id string, cmd fsm.ChangeTasks) (fsm.JobResult, error) {
 	j, err := k.job(ctx, id)
 	if err != nil {
@@ -113,9 +113,9 @@ func parts(state *fsm.State, j *work.Job, indexes []uint32, limit int) [][]uint3
 	return slices.Collect(slices.Chunk(indexes, limit))
 }
 
-// DeleteJob removes a finished job; for any other it returns a *JobNotFinishedError. If submitted is not 0, it is the
-// revision at which the job was submitted. If a later job was submitted under the same id, that job is kept, and the
-// error is a *NoSuchJobError.
+// DeleteJob removes a finished job; for any other job, it returns a *JobNotFinishedError. If submitted is not 0, it is
+// the revision at which the job was submitted. If a later job was submitted under the same id, that job is kept, and
+// the error is a *NoSuchJobError.
 func (k *Keeper) DeleteJob(ctx context.Context, id string, submitted uint64) (fsm.JobResult, error) {
 	j, err := k.submission(ctx, id, submitted)
 	if err != nil {

@@ -26,7 +26,7 @@ type Machine interface {
 	Sync(fn func(*fsm.State))
 }
 
-// Leadership reports who leads, and confirms that this server still does.
+// Leadership reports who leads and confirms that this server still does.
 type Leadership interface {
 	// Confirm returns nil only if this server was still the leader in the given term at or after t.
 	Confirm(ctx context.Context, term uint64, t time.Time) error
@@ -99,14 +99,14 @@ type Keeper struct {
 	wg          sync.WaitGroup
 }
 
-// tenure is one period of this server's leadership, starting with its promotion: the part of an epoch that calls need.
+// tenure is one period of this server's leadership, starting with its promotion.
 type tenure struct {
 	term uint64
 	// done is closed when leadership has ended, as far as this server knows.
 	done <-chan struct{}
-	// gathered is when waiters are offered permits again.
+	// gathered is the time from which waiters are offered permits.
 	gathered time.Time
-	// began is when the tenure began by the wall clock, for operators.
+	// began is the wall-clock time at which the tenure began, for display.
 	began time.Time
 }
 
@@ -151,9 +151,9 @@ func New(cfg Config) *Keeper {
 	return k
 }
 
-// Promote begins leadership in the given term. It implements consensus.LeadershipObserver. After Close it does nothing,
-// because no epoch can begin then. In one step, it subscribes to applied entries and stores the instant from which
-// permits' full durations count, so that no entry is applied between the two.
+// Promote begins leadership in the given term. It implements consensus.LeadershipObserver. After Close, it does
+// nothing, because no epoch can begin then. In one step, it starts processing applied entries and stores the instant
+// from which permits' full durations count, so that no entry is applied in between.
 func (k *Keeper) Promote(term uint64, done <-chan struct{}) {
 	k.cfg.Machine.Sync(func(state *fsm.State) {
 		now := time.Now()
@@ -191,7 +191,7 @@ func (k *Keeper) clear() {
 	k.denials.Clear()
 }
 
-// Close stops answering calls, and waits until all of the keeper's goroutines have returned.
+// Close stops answering calls and waits until all of the keeper's goroutines have returned.
 func (k *Keeper) Close() {
 	k.close.Do(func() {
 		k.chores.Close()
@@ -274,10 +274,10 @@ func (k *Keeper) Remaining(token uint64) (time.Duration, bool) {
 	return k.lessor.Remaining(p)
 }
 
-// Leases returns the number of deadlines that the leader keeps, for metrics.
+// Leases returns the number of deadlines that the leader tracks, for metrics.
 func (k *Keeper) Leases() int { return k.lessor.Len() }
 
-// Missed reports whether a semaphore with expect_every is missing its work, and how. Only a leader knows this.
+// Missed reports whether a semaphore with expect_every is missing its work, and how. Only a leader tracks this.
 func (k *Keeper) Missed(sem string) (missed.Report, bool) { return k.missed.Of(sem) }
 
 // Missing returns the number of semaphores that are missing their work in the given way, for metrics.

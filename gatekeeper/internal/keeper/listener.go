@@ -10,14 +10,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Listener is one stream on which a client keeps permits alive. It takes refreshes, and delivers results and notices. A
+// Listener is one stream on which a client keeps permits alive. It takes refreshes and delivers results and notices. A
 // Listener is safe for concurrent use.
 type Listener struct {
 	k      *Keeper
 	stream uint64
-	ch     chan []TokenResult // has a buffer of one: a new notice is added to the notices that have not been received yet
+	ch     chan []TokenResult // has a buffer of one; new notices are added to those not received yet
 
-	mu     sync.Mutex // guards all below, and sending to ch
+	mu     sync.Mutex // guards the fields below and sending to ch
 	closed bool
 	tokens map[uint64]struct{}
 }
@@ -50,7 +50,7 @@ type Frame struct {
 	visible    visibleTokens
 	renewal    *renewal
 	err        error // returned by Results
-	panicValue any   // a panic, which Results raises again
+	panicValue any   // recovered from a panic; Results panics with it
 }
 
 // Receive records that a frame has arrived. Call it before any other work on the frame, because permits are extended
@@ -64,7 +64,7 @@ func (f *Frame) Drop() { f.processed() }
 
 // Refresh is Keeper.Refresh for one frame of the stream, but does not wait for the answer. When it returns, the
 // deadlines have moved. It calls ready once, as soon as Results may be called: on any goroutine, and possibly before
-// Refresh returns. ready must not block. ctx limits only the wait until longer durations are committed. After Refresh
+// Refresh returns. ready must not block. ctx limits only the wait until longer durations are committed. After Refresh,
 // the stream gets a notice when the holder of one of these tokens must stop, and when a token is lost.
 func (f *Frame) Refresh(ctx context.Context, owner semaphore.Owner, tokens []TokenRefresh, ready func()) {
 	l, k := f.listener, f.listener.k
@@ -141,7 +141,7 @@ func (l *Listener) follow(tokens []TokenRefresh) {
 	}
 	l.mu.Unlock()
 	if len(fresh) == 0 {
-		return // the case for nearly every frame
+		return // true for nearly every frame
 	}
 	l.k.notices.follow(l, fresh)
 	l.mu.Lock()
@@ -219,7 +219,7 @@ func (l *Listener) drop(token uint64) {
 
 // notices maps tokens to the streams that follow them.
 type notices struct {
-	mu        sync.Mutex // guards all below
+	mu        sync.Mutex // guards the fields below
 	followers map[uint64][]*Listener
 	listeners map[*Listener]struct{}
 }

@@ -17,7 +17,7 @@ import (
 const maxPatterns = 16_384
 
 // matcher matches callers against the patterns of definitions and cordons. It compiles each pattern once and caches it
-// by its text. Only the leader matches, so servers may run different versions of the pattern engine.
+// by its text. Only the leader matches patterns, so servers may run different versions of the pattern engine.
 type matcher struct {
 	mu       sync.RWMutex // guards compiled
 	compiled map[string]compiledPattern
@@ -39,8 +39,8 @@ type cordonSet struct {
 type compiledCordon struct {
 	semaphore.Cordon
 	group, acquirer *semaphore.Pattern
-	// broken is why this server cannot compile one of the cordon's patterns. The cordon then applies to everybody,
-	// because it is unknown which callers it was meant for, and a cordon protects a place where running does harm.
+	// broken is why this server cannot compile one of the cordon's patterns. The cordon then applies to every caller,
+	// because it is unknown which callers it was meant for, and it would be unsafe to let one of them run.
 	broken error
 }
 
@@ -50,7 +50,7 @@ func (c *compiledCordon) appliesTo(id semaphore.Identity) bool {
 
 func newMatcher() *matcher { return &matcher{compiled: make(map[string]compiledPattern)} }
 
-// admission matches a caller against the patterns in force. Without a definition, no pattern admits anybody.
+// admission matches a caller against the patterns in force. Without a definition, the patterns admit no one.
 func (m *matcher) admission(state *fsm.State, sd *fsm.StoredDefinition, id semaphore.Identity) semaphore.Admission {
 	var a semaphore.Admission
 	if sd != nil {
@@ -119,7 +119,8 @@ func (m *matcher) compileCordon(c *fsm.Cordon) (compiled compiledCordon) {
 	return compiled
 }
 
-// describeCordons describes which cordons apply to a caller, and until when. It returns the empty string if none does.
+// describeCordons describes which cordons apply to a caller, and until when. It returns an empty string if there are
+// none.
 func (m *matcher) describeCordons(state *fsm.State, id semaphore.Identity) string {
 	var sentences []string
 	for _, applicable := range m.applicable(state, id) {
@@ -140,7 +141,7 @@ func (m *matcher) describeCordons(state *fsm.State, id semaphore.Identity) strin
 }
 
 // Disabled returns why a stored definition admits no callers on this server: one of its patterns cannot be compiled
-// here. If all patterns can be compiled, it returns the empty string.
+// here. If all patterns can be compiled, it returns an empty string.
 func (k *Keeper) Disabled(sd *fsm.StoredDefinition) string {
 	for field, pattern := range map[string]string{
 		"group_pattern":    sd.Definition.GroupPattern,

@@ -43,7 +43,7 @@ func (e Ending) instant(field string, now time.Time) (time.Time, error) {
 	return e.At, nil
 }
 
-// Pause pauses semaphores, all or none. It sets the command's At and Until. The error is a *semaphore.FieldError if the
+// Pause pauses semaphores atomically. It sets the command's At and Until. The error is a *semaphore.FieldError if the
 // end time or the drain is invalid, a *selector.NoDefinitionError if a name is not defined, and a *ConflictError if the
 // state is not as expected.
 func (k *Keeper) Pause(ctx context.Context, cmd fsm.Pause, end Ending) (fsm.RevisionResult, error) {
@@ -63,9 +63,9 @@ func (k *Keeper) Pause(ctx context.Context, cmd fsm.Pause, end Ending) (fsm.Revi
 	return withConflict(do[fsm.RevisionResult](ctx, k, cmd))
 }
 
-// Resume ends pauses, all or none. It returns the same errors as Pause. The revision in its result is 0 if nothing was
-// paused. If the command names no semaphore but has a request id, the id is still recorded, so that a retry does not
-// resume what has been paused since.
+// Resume ends pauses atomically. It returns the same errors as Pause. The revision in its result is 0 if no semaphore
+// was paused. If the command names no semaphore but has a request id, the id is still recorded, so that a retry does
+// not resume a semaphore that has been paused since then.
 func (k *Keeper) Resume(ctx context.Context, cmd fsm.Resume) (fsm.RevisionResult, error) {
 	if err := k.checkDefined(cmd.Names, &cmd.Expected); err != nil {
 		return fsm.RevisionResult{}, err
@@ -133,17 +133,17 @@ func (k *Keeper) Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionRe
 // WallClock returns the time against which firings' due times are compared while this server leads.
 func (k *Keeper) WallClock() time.Time { return k.cfg.WallClock() }
 
-// ForgetFirings forgets firings, all or none. If some have been claimed, completed or forgotten since, the result lists
-// them, and nothing is done. ForgetFirings sets the command's At.
+// ForgetFirings forgets firings atomically. If any have been claimed, completed or forgotten since the plan was made,
+// the result lists them and nothing is changed. ForgetFirings sets the command's At.
 func (k *Keeper) ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.FiringsResult, error) {
 	cmd.At = time.Now()
 	k.clearUnsupported(&cmd.RequestHash, &cmd.RequestRevision)
 	return do[fsm.FiringsResult](ctx, k, cmd)
 }
 
-// Undo applies the changes that undo.NewPlan planned, as one change. If something has changed since, the result names
-// it, and nothing is done. Undo validates definitions, as Edit does: an *EditFieldError names a definition that now
-// breaks a rule. Undo sets the command's At.
+// Undo applies a plan from undo.NewPlan as one change. If anything has changed since the plan was made, the result
+// names it and nothing is changed. Undo validates definitions, as Edit does: an *EditFieldError names a definition that
+// now breaks a rule. Undo sets the command's At.
 func (k *Keeper) Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error) {
 	if err := validDrain(cmd.Drain); err != nil {
 		return fsm.UndoResult{}, err
@@ -173,7 +173,7 @@ func (k *Keeper) Catches(groupPattern, acquirerPattern string, id semaphore.Iden
 }
 
 // DrainLeft returns how much longer a permit's refreshes will succeed even though its holder must stop. It returns
-// false if the holder need not stop, or has no time left.
+// false if the holder need not stop or has no time left.
 func (k *Keeper) DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration, bool) {
 	if p.State != semaphore.Live {
 		return 0, false

@@ -18,11 +18,11 @@ type requestKey struct {
 
 // pendingGrants holds the grants that are being proposed, one record for each acquisition.
 type pendingGrants struct {
-	mu      sync.Mutex // guards records, and the fields of each record that are marked so
+	mu      sync.Mutex // guards records and the record fields documented as such
 	records map[requestKey]*pendingGrant
 }
 
-// pendingGrant is a grant that is being proposed, or that has been proposed but has not reached a caller yet.
+// pendingGrant is a grant that is being proposed, or that has been proposed but not yet delivered to a caller.
 type pendingGrant struct {
 	key    requestKey
 	tenure *tenure
@@ -46,7 +46,7 @@ func (k *Keeper) propose(t *tenure, key requestKey, cmd fsm.Grant) *pendingGrant
 		return rec
 	}
 	rec := k.record(t, key, cmd)
-	// Under the lock, so that two grants of one acquisition are never in flight at the same time.
+	// Propose under the lock, so that two grants for one acquisition are never in flight at the same time.
 	k.cfg.Proposer.Go(cmd, func(o batcher.Outcome) { k.resolved(rec, o) })
 	return rec
 }
@@ -84,8 +84,8 @@ func (k *Keeper) hasAssignedGrant(me *queuedCall) bool {
 	return me.assignedGrant != nil
 }
 
-// withdraw records that a waiting call ends, and that nothing more may be proposed on its behalf. If a grant has
-// already been proposed, withdraw returns false, and the call must continue to get the outcome.
+// withdraw records that a waiting call is ending and that no grant may be proposed on its behalf. If one has already
+// been proposed, withdraw returns false, and the call must continue to get the outcome.
 func (k *Keeper) withdraw(me *queuedCall) bool {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -95,9 +95,9 @@ func (k *Keeper) withdraw(me *queuedCall) bool {
 
 // giveUp is withdraw for a call that cannot continue. It reports whether a grant was given up with the call.
 //
-// Another call by the identity may still have received that grant: a call that found the permit in the state and is not
-// counted in the record. Nothing here knows about such a call. Its permit survives only because the lessor never
-// abandons a renewed permit, and a replay renews the permit before it answers.
+// Another call by the same identity may still have received that grant: a call that found the permit in the state is
+// not counted in the record. Its permit survives because a replay renews the permit before it is answered, and the
+// lessor never abandons a renewed permit.
 func (k *Keeper) giveUp(me *queuedCall) bool {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -112,7 +112,7 @@ func (k *Keeper) giveUp(me *queuedCall) bool {
 }
 
 // attach joins a grant that is being proposed: the grant made on behalf of the waiting call me, if me is not nil and
-// has one, or else the grant under this key. It returns nil if there is neither.
+// has one, otherwise the grant under this key. It returns nil if neither exists.
 func (k *Keeper) attach(key requestKey, me *queuedCall) *pendingGrant {
 	if key.requestID == "" && me == nil {
 		return nil
@@ -152,7 +152,7 @@ func (k *Keeper) resolved(rec *pendingGrant, o batcher.Outcome) {
 	}
 }
 
-// answer records that a call receives the outcome, which must be known. The grant is never abandoned afterwards.
+// answer records that a call has received the outcome, which must be known. The grant is never abandoned afterwards.
 func (k *Keeper) answer(rec *pendingGrant) {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -198,8 +198,8 @@ func (k *Keeper) forget(rec *pendingGrant) {
 	}
 }
 
-// matches reports whether the call asks for the proposed grant. It may not, because only the client prevents a request
-// id from being used for two different requests.
+// matches reports whether the call asks for the proposed grant. It might not, because only the client ensures that a
+// request id is not used for two different requests.
 func (rec *pendingGrant) matches(call *AcquireCall) bool {
 	expected, requested := rec.cmd.ExpectedRevision, call.ExpectedRevision
 	return rec.cmd.Weight == call.Weight && rec.cmd.Worker == call.Worker && rec.cmd.Firing.Equal(call.Firing) &&

@@ -12,10 +12,10 @@ func (k *Keeper) Recovering() (left time.Duration, recovering bool) {
 	return k.timers.QuarantineLeft(full), true
 }
 
-// recovering returns the error for a grant while a recovery prevents all grants.
+// recovering returns the error for an acquire while a recovery prevents all grants.
 func (k *Keeper) recovering() error {
 	if left, recovering := k.Recovering(); recovering {
 		return &RecoveringError{left}
 	}
-	return ErrRecovering // the time has just run out: the next attempt is granted
+	return ErrRecovering // the wait has just ended, so a retry can succeed
 }

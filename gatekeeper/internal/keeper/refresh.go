@@ -46,7 +46,7 @@ func (k *Keeper) Refresh(ctx context.Context, received time.Time, owner semaphor
 
 // visibleTokens holds the tokens in a frame that its principal may see.
 type visibleTokens struct {
-	tenure    *tenure // nil: all are visible, and none was looked up
+	tenure    *tenure // nil if all are visible and none was looked up
 	tokens    []TokenRefresh
 	requested []TokenRefresh // all tokens in the frame; nil if tokens contains them all
 	hidden    []bool         // by index in requested
@@ -74,7 +74,7 @@ func (k *Keeper) visible(owner semaphore.Owner, tokens []TokenRefresh) (visibleT
 	return out, nil
 }
 
-// merge puts the results of the visible tokens back among the hidden ones.
+// merge combines the results for the visible tokens with those for the hidden ones, in the order requested.
 func (s *visibleTokens) merge(results []TokenResult) []TokenResult {
 	if len(results) == len(s.requested) || s.requested == nil {
 		return results
@@ -90,7 +90,7 @@ func (s *visibleTokens) merge(results []TokenResult) []TokenResult {
 	return all
 }
 
-// renewal is a refresh whose deadlines have moved. It may be answered once leadership is confirmed.
+// renewal is a refresh whose deadlines have been extended. It may be answered once leadership is confirmed.
 type renewal struct {
 	k         *Keeper
 	tenure    *tenure
@@ -101,8 +101,8 @@ type renewal struct {
 	seen      lessor.Seen
 }
 
-// renew moves the deadlines. It always calls processed, as soon as the deadlines have moved. If no token is visible, it
-// returns nil.
+// renew extends the deadlines. It always calls processed, as soon as the deadlines have been extended. If no token is
+// visible, it returns nil.
 func (k *Keeper) renew(frame lessor.Frame, visible visibleTokens, processed func()) (*renewal, error) {
 	defer processed()
 	t, err := k.leading()
@@ -144,8 +144,8 @@ func (r *renewal) results() ([]TokenResult, error) {
 	return results, nil
 }
 
-// result returns the answer for one token. The token is refreshed only if its deadline moved before Confirm, and it was
-// still live, admitted and not marked afterwards.
+// result returns the answer for one token. The token is refreshed only if its deadline was extended before Confirm and
+// its permit was still live, admitted and not marked afterwards.
 func (k *Keeper) result(token uint64, before, after *lessor.Verdict) TokenResult {
 	r := TokenResult{Token: token, Status: StatusRetry}
 	switch {
@@ -168,7 +168,7 @@ func (k *Keeper) result(token uint64, before, after *lessor.Verdict) TokenResult
 	return r
 }
 
-// whyLost explains why a token is no longer valid. If it was superseded, and its identity still holds the permit,
+// whyLost explains why a token is no longer valid. If it was superseded and its identity still holds the permit,
 // whyLost also returns the new token.
 func whyLost(state *fsm.State, token uint64) (why string, supersededBy uint64) {
 	if ended := state.EndedPermit(token); ended != nil && ended.Outcome == semaphore.EndSuperseded {

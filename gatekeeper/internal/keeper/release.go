@@ -67,9 +67,9 @@ func (k *Keeper) cooling(state *fsm.State, p *semaphore.Permit) time.Duration {
 }
 
 // Revoke orders the holder of a live permit to stop. Its refreshes are refused immediately or, with a drain, once the
-// drain has ended. Revoke frees nothing, unless UnsafeNow is set: then the permit ends immediately, even if its holder
-// still relies on it. If the permit is already due to stop at that time or earlier, it is returned unchanged. Revoke
-// sets the command's At.
+// drain has ended. Revoke does not free the slot unless UnsafeNow is set, in which case the permit ends immediately,
+// even if its holder still relies on it. If the permit is already due to stop at that time or earlier, it is returned
+// unchanged. Revoke sets the command's At.
 func (k *Keeper) Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, error) {
 	if err := validDrain(cmd.Drain); err != nil {
 		return fsm.PermitResult{}, err
@@ -83,8 +83,8 @@ func (k *Keeper) Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, 
 	return r, err
 }
 
-// TakeOver orders the holder of a live permit to stop because another caller considers it dead. It frees nothing. The
-// definition must allow takeovers, and must admit the caller. A permit that is already being stopped is returned
+// TakeOver orders the holder of a live permit to stop because another caller considers it dead. It does not free the
+// slot. The definition must allow takeovers and admit the caller. A permit that is already being stopped is returned
 // unchanged. TakeOver sets the command's At.
 func (k *Keeper) TakeOver(ctx context.Context, cmd fsm.TakeOver) (fsm.PermitResult, error) {
 	if _, err := k.leading(); err != nil {
@@ -119,7 +119,7 @@ func (k *Keeper) mayTakeOver(state *fsm.State, p *semaphore.Permit, by semaphore
 	return nil
 }
 
-// Clear ends a permit that on_expiry has held for an operator, and frees its slot.
+// Clear ends a permit that on_expiry has held for an operator and frees its slot.
 func (k *Keeper) Clear(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error) {
 	r, err := do[fsm.PermitResult](ctx, k, fsm.Clear{Token: token, Author: author, Reason: reason, At: time.Now()})
 	if err == nil && !r.Applied {
@@ -141,7 +141,7 @@ func stateOf(p *semaphore.Permit) string {
 //
 // A permit granted to another request by the identity is unaffected, even if it has superseded this request's permit.
 // The firing is no longer claimed, because no job has run: a holder whose job has begun must release by token instead.
-// The slot cools as after a release.
+// The slot cools as it does after a release.
 func (k *Keeper) Cancel(ctx context.Context, sem string, id semaphore.Identity, requestID string) (fsm.CancelResult, error) {
 	if call, known := k.queue.Leave(queue.Key{Semaphore: sem, Identity: id, RequestID: requestID}); known {
 		if call != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // history records the revision of the state over time during one epoch, by this server's monotonic clock, oldest first.
-// The state machine compares no times, so the leader converts the lifetime of requests into a revision.
+// The state machine does not compare times, so the leader converts the lifetime of requests into a revision.
 type history []moment
 
 type moment struct {
@@ -16,7 +16,7 @@ type moment struct {
 	revision uint64
 }
 
-// revisionOlderThan records the current revision of the state, and returns the newest revision that is at least a
+// revisionOlderThan records the current revision of the state and returns the newest revision that is at least a
 // lifetime old. It returns 0 until this server has been the leader for that long.
 func (h *history) revisionOlderThan(revision uint64, lifetime time.Duration) uint64 {
 	now := time.Now()

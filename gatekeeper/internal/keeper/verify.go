@@ -16,7 +16,7 @@ type Verification struct {
 	// Permit is the permit in the state, except that Stop is set whenever a refresh would be refused. It is nil if the
 	// permit has ended or belongs to another semaphore.
 	Permit *semaphore.Permit
-	// Message says why the token is not valid, or why its holder must stop; otherwise it is empty.
+	// Message explains why the token is not valid, or why its holder must stop; otherwise, it is empty.
 	Message  string
 	Revision uint64
 }
@@ -55,8 +55,8 @@ func (k *Keeper) Verify(ctx context.Context, sem string, token uint64) (Verifica
 	return v, nil
 }
 
-// describeEnd describes how a permit that no longer occupies a slot ended, as far as the request memory or the journal
-// shows.
+// describeEnd describes how a permit that no longer occupies a slot ended, according to the request memory or the
+// journal.
 func describeEnd(state *fsm.State, sem string, token uint64) string {
 	ended := state.EndedPermit(token)
 	switch {
@@ -84,7 +84,7 @@ func describeEnd(state *fsm.State, sem string, token uint64) string {
 	return UnknownTokenMessage(token)
 }
 
-// UnknownTokenMessage returns the message for a token that is unknown or that the caller must not know about.
+// UnknownTokenMessage returns the message for a token that is unknown or hidden from the caller.
 func UnknownTokenMessage(token uint64) string {
 	return fmt.Sprintf("there is no permit with token %d: it ended long ago, or was never granted", token)
 }

@@ -18,7 +18,7 @@ type queuedCall struct {
 	wake chan struct{}
 	// recheck requests a new decision even though it is not this call's turn, because the outcome may have changed.
 	recheck atomic.Bool
-	// superseded is set when another call for the same acquisition has taken over the place.
+	// superseded is set when another call for the same acquisition has taken this call's place.
 	superseded atomic.Bool
 	// cancelled is set when the acquisition was cancelled.
 	cancelled atomic.Bool
@@ -109,8 +109,8 @@ func isSettled(err error) bool {
 		errors.Is(err, ErrRevisionChanged) || errors.Is(err, ErrRefused)
 }
 
-// leave removes a finished acquisition from the queue. If another call for the acquisition is waiting there, it decides
-// again and gets the same result.
+// leave removes a finished acquisition from the queue. If another call for the acquisition is waiting there, it is
+// woken to decide again and gets the same result.
 func (k *Keeper) leave(place queue.Key, me *queuedCall) {
 	other, known := k.queue.Leave(place)
 	if other != nil && other != me {

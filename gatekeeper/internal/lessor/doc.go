@@ -21,7 +21,7 @@
 // refreshed is not marked. The mark belongs to the epoch. It is removed only if the command definitely never reached
 // the log. After an unknown outcome, the mark remains, because the command may still be applied.
 //
-// An abandoned grant, which no caller received, is marked in the same way, unless it has been renewed since.
+// An abandoned grant, which no caller received, is marked in the same way, unless it has been renewed since then.
 //
 // # The fence
 //

@@ -13,13 +13,13 @@ import (
 
 const (
 	// shortLifetime is the longest lifetime of permits whose leases are created immediately after a promotion. All
-	// other leases are created with rests between chunks: at most maxRest each, and at most half of shortLifetime in
-	// total.
+	// other leases are created in chunks, with a delay of at most maxRest between chunks and at most half of
+	// shortLifetime in total.
 	shortLifetime = 20 * time.Second
 	maxRest       = 5 * time.Millisecond
 )
 
-// collect takes at most one chunk of due leases off the heap, and returns the time until the next one is due.
+// collect takes at most one chunk of due leases off the heap and returns the time until the next one is due.
 func (l *Lessor) collect() (due []uint64, overheld []*semaphore.Permit, next time.Duration) {
 	now := l.now()
 	state := l.cfg.State()
@@ -43,7 +43,7 @@ func (l *Lessor) collect() (due []uint64, overheld []*semaphore.Permit, next tim
 	return due, overheld, time.Hour
 }
 
-// end reports permits that have been held for too long, and proposes to end those that are due.
+// end reports permits that have been held for too long and proposes to end those that are due.
 func (l *Lessor) end(e *epoch.Epoch, due []uint64, overheld []*semaphore.Permit) {
 	for _, p := range overheld {
 		l.cfg.Overheld(p)
@@ -75,7 +75,9 @@ func (l *Lessor) markDue(term uint64, due []uint64) (cmds []fsm.Command, tokens 
 			continue
 		}
 		if le.cooling != (p.State == semaphore.Cooling) {
-			continue // the permit was just released: its cooling has a different deadline, and the event for it has not arrived yet
+			// The permit was just released. Its cooling has a different deadline, and the event for it has not arrived
+			// yet.
+			continue
 		}
 		if le.deadline > now && !le.abandoned {
 			l.reschedule(le)
@@ -130,15 +132,15 @@ func (l *Lessor) propose(e *epoch.Epoch, cmds []fsm.Command, tokens []uint64) {
 // event that reports the end has already been delivered, the newest state no longer contains the permit. If it arrives
 // later, it drops the lease.
 //
-// Permits with a short lifetime come first. The others can wait, but callers waiting for the new leader to grant them a
-// permit cannot. So the other leases are created with rests between chunks, but still in time. Only the notification of
-// a holder past max_hold may be delayed.
+// Permits with a short lifetime come first. The other leases are less urgent than the callers waiting for the new
+// leader, so they are created with delays between chunks, but still in time. Only the notification of a holder past
+// max_hold may be late.
 func (l *Lessor) adopt(e *epoch.Epoch, state *fsm.State) {
 	visit := func(old *semaphore.Permit) {
 		now := l.cfg.State()
 		p := now.Permit(old.Token)
-		// If cooling began after the promotion, the release event creates the lease, and that event may be outstanding.
-		// Counted from the promotion, the cooling might already have ended.
+		// If cooling began after the promotion, the release event creates the lease, and that event may not have
+		// arrived yet. Counted from the promotion, the cooling might already have ended.
 		if p == nil || p.State == semaphore.Held || p.State == semaphore.Cooling && old.State != semaphore.Cooling {
 			return
 		}

@@ -5,7 +5,7 @@ import "sync"
 // intake counts the frames that have been received but whose deadlines have not been extended yet. Waiting for the
 // frames that are currently open does not delay later ones.
 type intake struct {
-	mu      sync.Mutex // guards now, and the fields of every generation
+	mu      sync.Mutex // guards current and the fields of every generation
 	current *generation
 }
 
@@ -13,7 +13,7 @@ type intake struct {
 type generation struct {
 	open   int
 	sealed bool
-	empty  chan struct{} // closed once it is sealed and no frame is open
+	empty  chan struct{} // closed once the generation is sealed and no frame is open
 }
 
 func newGeneration() *generation { return &generation{empty: make(chan struct{})} }

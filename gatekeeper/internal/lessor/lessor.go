@@ -21,9 +21,9 @@ type Config struct {
 	Overheld func(*semaphore.Permit)
 }
 
-// Lessor keeps a deadline for every live and cooling permit of one epoch. When the deadline passes, it proposes to end
-// the permit. It is safe for concurrent use. While this server is not the leader, it keeps no deadlines and ends no
-// permits. See package epoch for Demote and Close.
+// Lessor tracks the deadline of every live and cooling permit of one epoch. When the deadline passes, it proposes to
+// end the permit. It is safe for concurrent use. While this server is not the leader, it tracks no deadlines and ends
+// no permits. See package epoch for Demote and Close.
 type Lessor struct {
 	*epoch.Room // its lock guards promoted and all fields below it
 
@@ -38,7 +38,7 @@ type Lessor struct {
 	marks  uint64
 	leases map[uint64]*lease
 	due    epoch.Heap[*lease]
-	// owed maps a permit's token to the last deadline of the tokens that it superseded. Few have any.
+	// owed maps a permit's token to the last deadline of the tokens that it superseded. Few have an entry.
 	owed map[uint64]moment
 }
 
@@ -46,7 +46,7 @@ type Lessor struct {
 type lease struct {
 	token    uint64
 	deadline moment
-	// since is when the permit was first held, as far as this epoch knows: the grant or the promotion.
+	// since is when the permit was granted or, for a permit from before this epoch, the promotion.
 	since moment
 	// maxHoldAt is when max_hold runs out. It is zero without max_hold, and once the holder has been notified.
 	maxHoldAt moment
@@ -184,9 +184,9 @@ func (l *Lessor) put(p *semaphore.Permit, start moment) *lease {
 	return le
 }
 
-// lookup returns the lease of a permit, and creates it if the epoch has none yet. If the permit existed before the
-// epoch, its duration counts from the promotion. Otherwise it counts from now, because the permit's event is
-// outstanding and can only move the start to an earlier time.
+// lookup returns the lease of a permit, creating it if the epoch has none yet. If the permit existed before the epoch,
+// its duration counts from the promotion. Otherwise, it counts from now, because the permit's event has not arrived yet
+// and can only move the start to an earlier time.
 func (l *Lessor) lookup(p *semaphore.Permit, state *fsm.State) *lease {
 	le := l.leases[p.Token]
 	if le == nil {
@@ -235,7 +235,7 @@ func (l *Lessor) reschedule(le *lease) {
 	}
 }
 
-// schedule makes the lease due at the given moment, and reports whether it is now the first in the heap.
+// schedule makes the lease due at the given moment and reports whether it is now the first in the heap.
 func (l *Lessor) schedule(le *lease, at moment) (first bool) {
 	le.at = at
 	if le.index == unscheduled {
@@ -264,7 +264,7 @@ func (le *lease) next() moment {
 
 func (le *lease) extend(deadline moment) { le.deadline = max(le.deadline, deadline) }
 
-// setMark marks the lease, because the caller is about to propose its end.
+// setMark marks the lease. The caller then proposes to end its permit.
 func (l *Lessor) setMark(le *lease) {
 	le.mark = make(chan struct{})
 	l.marks++

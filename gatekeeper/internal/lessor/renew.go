@@ -11,25 +11,26 @@ import (
 type Status uint8
 
 const (
-	// NotLeading: the epoch is not current, so the status of the permit is unknown.
+	// NotLeading means that the epoch is not current, so the status of the permit is unknown.
 	NotLeading Status = iota
-	// Renewed: the permit is live and not marked, and the rule admits it. Renew has extended its deadline.
+	// Renewed means that the permit is live and not marked, and the rule admits it. Renew has extended its deadline.
 	Renewed
-	// Refused: the permit is live, but the rule no longer admits it; see Decision. Its deadline was not extended.
+	// Refused means that the permit is live, but the rule no longer admits it; see Decision. Its deadline was not
+	// extended.
 	Refused
-	// Ended: there is no such live permit as far as this server knows. The caller must call Confirm before it returns
+	// Ended means that this server's state contains no such live permit. The caller must call Confirm before it returns
 	// this status.
 	Ended
-	// Marked: the end of the permit has been proposed, but the proposal is not resolved yet.
+	// Marked means that the end of the permit has been proposed, but the proposal is not resolved yet.
 	Marked
-	// Foreign: the permit is live, but its identity differs from the frame's.
+	// Foreign means that the permit is live, but its identity differs from the frame's.
 	Foreign
 )
 
 // Refresh is a request to keep one permit alive.
 type Refresh struct {
 	Token uint64
-	// ClientDuration is the duration that the client uses from this frame on, or 0 if it states none.
+	// ClientDuration is the duration that the client uses from this frame on, or 0 if the frame specifies none.
 	ClientDuration time.Duration
 }
 
@@ -96,7 +97,7 @@ func (l *Lessor) Renew(term uint64, frame Frame, refreshes []Refresh, admit Admi
 }
 
 // Unchanged reports whether Check would return the same verdicts as Renew, because no entry has been applied and no end
-// has been proposed since. It ignores a max_hold that has elapsed since, because the refresh came first.
+// has been proposed in the meantime. It ignores a max_hold that elapsed after Renew, because the refresh came first.
 func (l *Lessor) Unchanged(seen Seen) bool {
 	l.Lock()
 	defer l.Unlock()
@@ -180,14 +181,14 @@ func (l *Lessor) judge(term, token uint64, state *fsm.State, admit Admit, now mo
 //
 // The replicated duration is the longest one that the holder may still rely on, because a new leader starts from it. So
 // a longer one is committed before it is sent. A shorter one is sent immediately, but committed only once the holder
-// has stated that it uses it and nothing longer can have been sent since. That requires a frame from the stream that
+// has reported using it and nothing longer can have been sent since then. That requires a frame from the stream that
 // last refreshed this permit, no older than any frame already answered. Until the outcome of that commit is known,
 // nothing longer is sent. Without a holder id, several processes share a permit, and one process cannot speak for the
 // others. So all other responses (to a replay, on another stream, from the previous leader, or for a superseded token)
 // must have expired as well.
 //
-// Clients do their part: once a frame has stated a duration, the client never relies on the response to an earlier
-// frame for longer than that.
+// In return, once a client has sent a frame with a duration, it never relies on the response to an earlier frame for
+// longer than that.
 func (le *lease) durations(v *Verdict, stream uint64, received moment, clientDuration time.Duration, now, owed moment) {
 	replicated, want := v.Permit.Duration, v.duration
 	sameStream := stream != 0 && stream == le.stream
@@ -225,8 +226,8 @@ func (l *Lessor) Shortened(term, token uint64) {
 	}
 }
 
-// Abandon ends a permit that no caller received, unless it has been renewed since or its end has already been proposed.
-// If a caller may have received a token that the permit superseded, the slot cools.
+// Abandon ends a permit that no caller received, unless it has been renewed or its end has already been proposed. If a
+// caller may have received a token that the permit superseded, the slot cools.
 func (l *Lessor) Abandon(term, token uint64) {
 	l.Lock()
 	le := l.leases[token]
@@ -242,7 +243,7 @@ func (l *Lessor) Abandon(term, token uint64) {
 	l.propose(e, []fsm.Command{cmd}, []uint64{token})
 }
 
-// Held returns how long a permit has been held, as far as this epoch knows: since its grant or since the promotion.
+// Held returns how long a permit has been held in this epoch: since its grant or since the promotion.
 func (l *Lessor) Held(p *semaphore.Permit) time.Duration {
 	l.Lock()
 	defer l.Unlock()
@@ -289,7 +290,7 @@ func (l *Lessor) Overheld(p *semaphore.Permit) bool {
 	return sd != nil && sd.Definition.MaxHold > 0 && l.Held(p) >= sd.Definition.MaxHold
 }
 
-// Remaining returns how long a live or cooling permit has until its end is proposed, unless it is refreshed. It returns
+// Remaining returns the time until the end of a live or cooling permit is proposed, unless it is refreshed. It returns
 // false while this server is not the leader, and for permits without a deadline.
 func (l *Lessor) Remaining(p *semaphore.Permit) (time.Duration, bool) {
 	l.Lock()

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// expiries reports when a server's certificates expire, according to the current files. A server without TLS has none.
+// expiries reports when a server's certificates expire, according to the files on disk. A server without TLS has none.
 type expiries struct {
 	m    *Metrics
 	desc *prometheus.Desc

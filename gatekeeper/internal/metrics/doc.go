@@ -1,7 +1,7 @@
-// Package metrics collects the server's metrics, and serves the admin port: metrics, health and profiles.
+// Package metrics collects the server's metrics and serves the admin port: metrics, health and profiles.
 //
-// All metrics are named gatekeeper_*, in base units. A Metrics has a separate registry, so that the admin port shows
-// only this server's metrics, and one process can run several servers. An embedding program can also register the
+// All metrics are named gatekeeper_*, in base units. Each Metrics has a separate registry, so that the admin port shows
+// only this server's metrics and one process can run several servers. An embedding program can also register the
 // metrics in its own registry.
 //
 // Counting costs a few nanoseconds per call: every counter that is known in advance is looked up once, when the server

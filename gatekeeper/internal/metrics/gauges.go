@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 )
 
-// Sources are the functions called at each scrape. Every field may be nil.
+// Sources holds the functions that are called at each scrape. Any of them may be nil.
 type Sources struct {
 	State func() *fsm.State
 	// Leading reports whether this server leads. It is called for every applied entry, which is counted only if it
@@ -127,7 +127,8 @@ func (m *Metrics) newGauges() prometheus.Collector {
 			if !recovering {
 				return 0
 			}
-			return max(left.Seconds(), 0.001) // nothing is granted until the end of the quarantine has been applied, even if no time is left
+			// No permits are granted until the end of the quarantine has been applied, even if no time is left.
+			return max(left.Seconds(), 0.001)
 		}),
 		counter("audit_lines_lost_total", "Audit log lines that could not be written.", func(s *Sources) func() uint64 { return s.AuditLost }),
 		counter("authentications_blocked_total", "Calls refused because too many wrong bearer tokens came from their address.", func(s *Sources) func() uint64 { return s.Blocked }),

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 )
 
-// log holds the metrics for log entries and for leadership confirmations, which do not write one.
+// log holds the metrics for log entries and for leadership confirmations, which need no log entry.
 type log struct {
 	applied, refused, unknown prometheus.Counter
 	commands, bytes, took     prometheus.Histogram

@@ -47,8 +47,7 @@ func (m *Metrics) Close() { m.registerer.Unregister(&m.own) }
 // Registerer returns a registerer that other packages use to add their metrics to these.
 func (m *Metrics) Registerer() prometheus.Registerer { return m.registerer }
 
-// Gather returns the metrics that the admin port shows: these, the metrics of other packages, and the metrics of the
-// process.
+// Gather returns the metrics that the admin port shows: these, those of other packages, and those of the process.
 func (m *Metrics) Gather() ([]*dto.MetricFamily, error) { return m.registry.Gather() }
 
 // group combines collectors that are registered together.

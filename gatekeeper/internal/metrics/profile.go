@@ -79,7 +79,8 @@ func serveTimed(w http.ResponseWriter, r *http.Request, name string, seconds int
 	setAttachment(w, name)
 	if err := start(w); err != nil {
 		w.Header().Del("Content-Disposition")
-		writeText(w, http.StatusConflict, fmt.Sprintf("cannot start the profile: %v\n", err)) // a process can run only one at a time
+		// A process can run only one at a time.
+		writeText(w, http.StatusConflict, fmt.Sprintf("cannot start the profile: %v\n", err))
 		return
 	}
 	defer stop()

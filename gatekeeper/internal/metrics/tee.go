@@ -25,7 +25,7 @@ func (t tee) MustRegister(cs ...prometheus.Collector) {
 	}
 }
 
-// Unregister unregisters c from all registerers, and reports whether any of them had it.
+// Unregister unregisters c from all registerers and reports whether any of them had it.
 func (t tee) Unregister(c prometheus.Collector) bool {
 	found := false
 	for _, r := range t {

@@ -1,11 +1,11 @@
 // Package missed detects, while this server leads, when a semaphore with expect_every is missing its work. It
-// distinguishes four kinds: nobody asks; callers ask and are denied; a holder's job makes no progress; a permit has
+// distinguishes four kinds: no caller asks; callers ask and are denied; a holder's job makes no progress; a permit has
 // been held for longer than expect_every.
 //
-// It only reports, and never affects whether a permit is granted. The start and the end of each kind are journaled
-// once, by a log command that carries the term in which it was proposed.
+// The package only reports; it never affects whether a permit is granted. The start and the end of each kind are
+// journaled once, by a log command that carries the term in which it was proposed.
 //
-// # What a new leader knows
+// # After a failover
 //
 // Only the leader's memory records which callers have asked. So for a full expect_every after a promotion, nothing
 // counts as missed. Work that the journal already records as missed stays missed until there is new activity on the
@@ -14,5 +14,5 @@
 // # Cost
 //
 // Calls and events for definitions without expect_every cost one read of a counter, or one map lookup. Every record
-// knows when it must be checked next, so a second without changes costs one comparison per record.
+// stores when it must be checked next, so a second without changes costs one comparison per record.
 package missed

@@ -112,7 +112,7 @@ func (l *Listener) judge(r *record, now time.Time) {
 	report, next := r.judge(now, l.cfg.HasWaiters(r.name))
 	r.next = next
 	if r.fromJournal && report.Kind == fsm.NothingMissed {
-		return // so far, only the journal's entry is known
+		return // there is nothing newer than the journal's entry yet
 	}
 	if r.fromJournal && report.Kind == fsm.AllDenied {
 		report.Since = r.Since // the semaphore has not been held since then either

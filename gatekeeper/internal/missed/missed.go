@@ -34,7 +34,7 @@ type Report struct {
 	Reason semaphore.Reason
 }
 
-// Kinds is the number of kinds of missed work, including fsm.Heard. They are numbered from 0.
+// Kinds is the number of kinds of missed work, including fsm.NothingMissed. They are numbered from 0.
 const Kinds = int(fsm.HeldTooLong) + 1
 
 // Listener tracks expected work during one epoch. It is safe for concurrent use. While this server is not the leader,
@@ -100,7 +100,7 @@ func (l *Listener) Of(sem string) (report Report, missed bool) {
 	return report, missed
 }
 
-// Counts returns the number of semaphores that are missing their work, by kind. The count of fsm.Heard is 0.
+// Counts returns the number of semaphores that are missing their work, by kind. The count of fsm.NothingMissed is 0.
 func (l *Listener) Counts() [Kinds]int {
 	l.Lock()
 	defer l.Unlock()
@@ -119,7 +119,7 @@ func (l *Listener) withRecord(sem string, do func(*record)) {
 	}
 }
 
-// Applied processes the events of an entry. It is subscribed to the state machine and sees every entry in order.
+// Applied processes the events of an entry. It must be called for every entry, in order.
 func (l *Listener) Applied(a fsm.Applied) {
 	if len(a.Events) == 0 {
 		return

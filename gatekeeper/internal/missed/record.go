@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// record is what the Listener knows about one semaphore with expect_every.
+// record tracks one semaphore with expect_every.
 type record struct {
 	name  string
 	index int // in Listener.list
@@ -22,7 +22,7 @@ type record struct {
 	message                   string
 	// holders are the live permits.
 	holders map[uint64]*holding
-	// Report describes how the semaphore is missing its work. Its Kind is fsm.Heard if no work is missing.
+	// Report describes how the semaphore is missing its work. Its Kind is fsm.NothingMissed if no work is missing.
 	Report
 	// fromJournal means that Report is from the journal of an earlier epoch, and nothing has changed since.
 	fromJournal bool
@@ -43,7 +43,7 @@ type holding struct {
 	progress time.Time
 }
 
-// checkSoon schedules an immediate check if work is missed, because the event may end that or change the report.
+// checkSoon schedules an immediate check if work is missed, because the event may end or change the report.
 func (r *record) checkSoon(now time.Time) {
 	if r.Kind != fsm.NothingMissed {
 		r.next = now
@@ -122,8 +122,8 @@ func (r *record) deniedText(quiet time.Time) string {
 	return text + fmt.Sprintf("; %s was last denied at %s: %s", describeCaller(r.asker), instant(r.denied), r.message)
 }
 
-// judgeHeld is judge for a semaphore with holders. It reports the worst holder: the one without progress for the
-// longest time, or, if all make progress, the one that has held its permit for the longest time.
+// judgeHeld is judge for a semaphore with holders. It reports the worst holder: the one that has gone longest without
+// progress or, if all are making progress, the one that has held its permit longest.
 func (r *record) judgeHeld(now time.Time) (report Report, next time.Time) {
 	var stuck, long uint64
 	checkNoLaterThan := func(at time.Time) {

@@ -18,10 +18,10 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// Timing and limits of loading keys.
+// Timing and limits for loading keys.
 const (
 	filePollInterval = time.Second     // how often the file is checked; it is reread only if it has changed
-	fetchInterval    = 5 * time.Minute // limits how long a key that the issuer has withdrawn is still accepted
+	fetchInterval    = 5 * time.Minute // limits how long a key that the issuer has withdrawn remains accepted
 	fetchTimeout     = 5 * time.Second
 	// cooldown is the minimum time between fetches caused by unknown keys.
 	cooldown = 10 * time.Second

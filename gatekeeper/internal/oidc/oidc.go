@@ -29,8 +29,8 @@ var algorithms = []jose.SignatureAlgorithm{ //nolint:gochecknoglobals // a const
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
 
-// DefaultClaims returns the claims that prove subjects by default. The first claim named by a binding decides. An email
-// counts only if it is verified.
+// DefaultClaims returns the claims that prove subjects by default. The first claim that has a binding identifies the
+// caller. An email address counts only if it is verified.
 func DefaultClaims() []string { return []string{"sub", claimEmail, "groups"} }
 
 const claimEmail = "email"
@@ -140,7 +140,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Login, error) {
 	return l, nil
 }
 
-// check returns an error if one of the claims that every JWT must have is wrong.
+// check verifies the issuer, the audience and the times of a JWT.
 func (v *Verifier) check(c *jwt.Claims, now time.Time) error {
 	switch {
 	case c.Issuer != v.cfg.Issuer:

@@ -35,7 +35,7 @@ func Holders(state *fsm.State, match func(name string) bool, at time.Time, from 
 	}
 }
 
-// KnownSince returns the earliest instant from which Holders knows all permits of the chosen semaphores.
+// KnownSince returns the earliest instant from which Holders returns all permits of the chosen semaphores.
 func KnownSince(state *fsm.State, match func(name string) bool) time.Time {
 	since := state.HistoryBegins() // a recovery may have lost permits of semaphores that left no other trace
 	for name := range state.Names() {
@@ -53,7 +53,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// Ended returns the permits of a semaphore that have ended, by token, as far as the journal shows.
+// Ended returns the permits of a semaphore that have ended according to the journal, by token.
 func Ended(state *fsm.State, name string) map[uint64]Holding {
 	ended := make(map[uint64]Holding)
 	for e := range state.Journal(name, 0) {
@@ -86,8 +86,8 @@ func endsPermit(entry *fsm.JournalEntry) bool {
 	return entry.Permit != nil && end != semaphore.NotEnded && end != semaphore.EndAbandoned
 }
 
-// journalSince returns the instant from which the journal of a semaphore is complete, except for what a recovery has
-// lost. It is zero if the journal is complete from the beginning.
+// journalSince returns the instant from which the journal of a semaphore is complete, except for entries lost in a
+// recovery. It is zero if the journal is complete from the beginning.
 func journalSince(state *fsm.State, name string) time.Time {
 	if forgotten := state.EndsForgotten(name); !forgotten.IsZero() {
 		return forgotten

@@ -73,7 +73,7 @@ func Closed(author, reason string, until time.Time) string {
 	return words + ", until " + Instant(until)
 }
 
-// Firing formats a firing as gkctl parses it: its name, and its due time after an @.
+// Firing formats a firing in the form that gkctl parses: its name or, if it has a due time, NAME@TIME.
 func Firing(f semaphore.Firing) string {
 	if f.Due.IsZero() {
 		return f.Name

@@ -35,7 +35,7 @@ const (
 // Confirmation is one reason why an operator must confirm a change before it is made.
 type Confirmation struct {
 	Kind ConfirmationKind
-	// Text is a sentence for the operator, without the final period.
+	// Text is a sentence for the operator, without a final period.
 	Text string
 }
 
@@ -47,11 +47,11 @@ func (c *Change) recentSince() time.Time {
 }
 
 // Confirm returns why an operator must confirm a change with these effects, which Effects returned for the same state.
-// It returns nothing for a change that a script may make without asking.
+// It returns nil for a change that a script may make without confirmation.
 //
 // Sightings show that a caller asks somewhere in the cluster, but not for which semaphore. A caller that was seen
-// therefore counts as having asked for a semaphore if the rule admitted it before the change. A plain pause shuts
-// nobody out, because callers wait.
+// therefore counts as having asked for a semaphore if the rule admitted it before the change. A plain pause shuts no
+// one out, because callers wait for it to end.
 func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []Confirmation {
 	var reasons []Confirmation
 	add := func(kind ConfirmationKind, format string, args ...any) {

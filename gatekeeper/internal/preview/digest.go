@@ -58,7 +58,7 @@ func PauseTargets(state *fsm.State, names []string) (targets []Target) {
 	return targets
 }
 
-// expected returns the expectations of pausing or resuming these definitions, based on this state.
+// expected returns the versions and pauses of these definitions in this state, for the Expected field of a command.
 func expected(state *fsm.State, names []string) []fsm.Expected {
 	all := make([]fsm.Expected, len(names))
 	for i, name := range names {
@@ -85,7 +85,7 @@ func (d Digest) Same(other Digest) bool { return d.sum == other.sum }
 // maxChangedSince limits the result of ChangedSince.
 const maxChangedSince = 100
 
-// Changed is an edited definition, and the author of its last edit.
+// Changed is an edited definition and the author of its last edit.
 type Changed struct{ Semaphore, Author string }
 
 // ChangedSince returns the definitions that were edited, paused or resumed after a revision, most recent first, as far
@@ -140,8 +140,8 @@ func checkShown(state *fsm.State, shown *Digest, targets []Target) error {
 	return &ChangedError{ChangedSince(state, shown.Revision)}
 }
 
-// ExpectedPauses returns the expectations of pausing or resuming these definitions, or nil if the caller accepts any
-// state. It returns a *ChangedError if the targets differ from those the caller was shown.
+// ExpectedPauses returns the Expected field for a command that pauses or resumes these definitions, or nil if the
+// caller accepts any state. It returns a *ChangedError if the targets differ from those the caller was shown.
 func ExpectedPauses(state *fsm.State, shown *Digest, names []string) ([]fsm.Expected, error) {
 	if shown == nil {
 		return nil, nil

@@ -1,8 +1,8 @@
 // Package preview computes what a change would do before it is made, and plans moves and firing deletions. Package undo
 // plans undos.
 //
-// Everything here reads one immutable state and changes nothing, without leadership, clocks or locks. A plan carries
-// the versions it is based on. If one of them has changed by the time the plan is carried out, the whole plan is
+// All functions read one immutable state and change nothing. They need no leadership, clocks or locks. A plan carries
+// the versions on which it is based. If one of them has changed by the time the plan is carried out, the whole plan is
 // refused.
 //
 // Callers are known from their sightings: the groups and acquirers that were seen asking, replicated at a coarse

@@ -15,14 +15,14 @@ import (
 
 // Patterns matches names with the leader's rules.
 type Patterns interface {
-	// Match reports whether a pattern matches the whole of a name. A pattern that cannot be compiled matches nothing.
+	// Match reports whether a pattern matches an entire name. A pattern that cannot be compiled matches nothing.
 	Match(pattern, name string) bool
 	// Catches reports whether a cordon with these patterns applies to a caller. An empty pattern applies to nobody. A
 	// pattern that cannot be compiled applies to everybody.
 	Catches(groupPattern, acquirerPattern string, id semaphore.Identity) bool
 }
 
-// Leader answers the questions of a preview that only the leader can answer.
+// Leader provides the information for a preview that only the leader has.
 type Leader interface {
 	Patterns
 	// TimeToStop returns how much longer the holder of the live permit p may continue even though s stops it: 0 if
@@ -39,7 +39,8 @@ type Change struct {
 	Undo   *fsm.Undo
 	// Drain is the drain of Edits. The other changes carry their own drains.
 	Drain time.Duration
-	// Now is the leader's time. A sighting within RecentWindow before it is recent. If Now is zero, all are.
+	// Now is the leader's time. A sighting within RecentWindow before it is recent. If Now is zero, all sightings are
+	// recent.
 	Now time.Time
 }
 
@@ -52,8 +53,8 @@ type Effect struct {
 	// Stopped are the live permits whose holders would have to stop, by token. A holder that already has to stop is
 	// included only if the change leaves it less time.
 	Stopped []Stopped
-	// Held are permits that expired and are held for an operator, by token. Their slots remain occupied, whatever the
-	// change.
+	// Held are permits that expired and are held for an operator, by token. Their slots remain occupied regardless of
+	// the change.
 	Held []*semaphore.Permit
 	// Unaffected counts the live permits whose holders continue.
 	Unaffected int
@@ -63,14 +64,13 @@ type Effect struct {
 	AdmittedCount, ShutOutCount int
 	// Eligible counts the known callers that the patterns admit after the edit.
 	Eligible int
-	// TasksRun says which workers may take the waiting tasks after the change, or that none may. It is empty if no task
-	// is waiting.
+	// TasksRun describes which workers may take the waiting tasks after the change, or why none may. It is empty if no
+	// task is waiting.
 	TasksRun string
 	// Warnings are sentences for the operator.
 	Warnings []string
 
-	// shutsOutAll is set if the rule admitted recent callers before the change, and would admit no recent caller after
-	// it.
+	// shutsOutAll is set if the rule admitted recent callers before the change but would admit none after it.
 	shutsOutAll bool
 }
 
@@ -88,7 +88,7 @@ type Stopped struct {
 const (
 	// MaxCallers is the maximum number of callers that an effect lists.
 	MaxCallers = 100
-	// maxNamed limits the callers listed in all effects of a preview, and maxStopped the holders. Nobody reads more.
+	// maxNamed limits the callers listed in all effects of a preview, and maxStopped the holders.
 	maxNamed   = 20_000
 	maxStopped = 100_000
 	// maxHeld is the maximum number of held permits that an effect lists.
@@ -316,8 +316,7 @@ func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []st
 	return effects, w.cordonWarnings(c, caught)
 }
 
-// stop finds the holders of a semaphore that would have to stop because of the change, and those that would have less
-// time to stop.
+// stop finds the holders of a semaphore that would have to stop because of the change or would have less time to stop.
 func (w *world) stop(e *Effect, then rule) {
 	now := w.rule(e.Semaphore)
 	for p := range w.state.Holders(e.Semaphore) {
@@ -352,8 +351,8 @@ func (w *world) stop(e *Effect, then rule) {
 	e.TasksRun = w.tasksRun(e.Semaphore, then)
 }
 
-// tasksRun says which workers may take the waiting tasks of a semaphore under a rule: workers in the groups that were
-// seen asking.
+// tasksRun describes which workers may take the waiting tasks of a semaphore under a rule: workers in the groups that
+// were seen asking.
 func (w *world) tasksRun(name string, then rule) string {
 	if w.state.Work(name).Waiting == 0 {
 		return ""

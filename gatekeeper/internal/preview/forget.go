@@ -56,8 +56,8 @@ type ForgetPlan struct {
 	Confirm []Confirmation
 }
 
-// PlanForget decides which firings to forget. now is the time by the leader's clock. The error is a
-// *selector.NoDefinitionError, a *NoFiringError, a *FiringConflictError or a *semaphore.FieldError.
+// PlanForget decides which firings to forget. now is the leader's time. The error is a *selector.NoDefinitionError, a
+// *NoFiringError, a *FiringConflictError or a *semaphore.FieldError.
 func PlanForget(state *fsm.State, f ForgetRequest, now time.Time) (*ForgetPlan, error) {
 	if err := CheckKnown(state, f.Semaphore); err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// knownCallers holds the callers seen so far, and which of them each pair of patterns admits. It caches the results by
+// knownCallers holds the callers seen so far and which of them each pair of patterns admits. It caches the results by
 // pair, because many definitions share a pair: a move of hundreds of definitions involves two pairs.
 type knownCallers struct {
 	state    *fsm.State
@@ -84,7 +84,7 @@ func pairOf(d *semaphore.Definition) [2]string {
 	return [2]string{d.GroupPattern, d.AcquirerPattern}
 }
 
-// callers sets an effect's callers: those that would be newly admitted, and those that would be shut out. It adds a
+// callers sets an effect's callers: those that would be newly admitted and those that would be shut out. It adds a
 // warning if no known caller would be admitted.
 func (w *world) callers(e *Effect) {
 	before, after := w.known.admitted(e.Before), w.known.admitted(e.After)
@@ -136,7 +136,7 @@ const (
 	ReachesCordoned
 )
 
-// Callers is an immutable index of the callers seen so far, and of the cordons that catch them.
+// Callers is an immutable index of the callers seen so far. It records whether a cordon applies to each of them.
 type Callers struct {
 	patterns Patterns
 	groups   []string

@@ -20,8 +20,8 @@ const (
 )
 
 // MoveMistake distinguishes a move that has already been made from a typo, when there is nothing to move. It returns an
-// empty string if the old group is known and some of the selected definitions admit the new group, or all of them
-// admit every group. Otherwise it returns a sentence that tells the operator which word is probably wrong.
+// empty string if the old group is known and some of the selected definitions admit the new group, or all of them admit
+// every group. Otherwise, it returns a sentence that tells the operator what is probably wrong.
 func MoveMistake(state *fsm.State, patterns Patterns, from, to string, chosen func(*semaphore.Definition) bool) string {
 	groups := knownGroups(state, patterns, from)
 	if !groups[from] {

@@ -22,7 +22,7 @@ type Moves struct {
 	Edits []fsm.Change
 	// NotMoved lists the selected definitions that are left unchanged.
 	NotMoved []NotMoved
-	// Stay lists the old group's live permits in selected definitions that admit both groups: their holders continue.
+	// Stay lists the old group's live permits in selected definitions that admit both groups. Their holders continue.
 	Stay []*semaphore.Permit
 }
 
@@ -93,7 +93,7 @@ func PlanMove(state *fsm.State, leader Leader, m MoveRequest, now time.Time) (*M
 
 // Move plans the edits that move definitions from the old group, from, to the new group, to. A definition moves if it
 // admits the old group but not the new one. After the edit it admits the new group instead; nothing changes for
-// other callers. Definitions that do not admit the old group, or already admit the new one, are skipped silently unless
+// other callers. Definitions that do not admit the old group or already admit the new one are skipped silently, unless
 // named reports that the operator named them.
 func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*semaphore.Definition) bool, named func(name string) bool) Moves {
 	var m Moves

@@ -108,7 +108,7 @@ type drainKey struct {
 }
 
 // stopTimeLeft asks the leader how long a holder may continue, and adds the drains that the change starts. It asks only
-// once per cause: time passes between two calls, and the results before and after the change must be comparable.
+// once per cause, because time passes between calls, and the results before and after the change must be comparable.
 func (w *world) stopTimeLeft(p *semaphore.Permit, s semaphore.Stop) (timeLeft time.Duration) {
 	if n := len(s.Drains) - 1; n >= 0 && s.Drains[n].Revision == newDrainRevision {
 		timeLeft, s.Drains = s.Drains[n].Duration, s.Drains[:n]

@@ -6,7 +6,7 @@
 // # First come, first served
 //
 // Each semaphore has a separate line. No waiter is skipped: if there are too few free permits for the first waiter,
-// they are reserved until there are enough. Otherwise a heavy request could starve behind light ones. Fairness is
+// they are reserved until there are enough. Otherwise, a heavy request could starve behind light ones. Fairness is
 // guaranteed only within a leader's term, because the lines are lost with it.
 //
 // # Places and calls
@@ -20,9 +20,9 @@
 //
 // # Workers
 //
-// A worker waits for both a permit and a task. While tasks are waiting, workers take their turns among all waiters. A
-// worker without a task is idle: it is skipped, does not block other waiters, and counts neither in a place nor in the
-// length of the line.
+// A worker waits for both a permit and a task. While tasks are waiting, workers are served in line with all other
+// waiters. A worker without a task is idle: it is skipped, does not block other waiters, and does not count toward
+// places or the length of the line.
 //
 // # Offers
 //
@@ -35,13 +35,13 @@
 //
 // Clients rejoin the queue of a new leader in random order. For a short grace period the lines gather: a waiter is
 // placed according to its claimed waiting time. That time is an unverified hint from the client and is therefore
-// capped. A waiter that arrives after the grace period goes to the end, no matter what it claims.
+// capped. A waiter that arrives after the grace period goes to the end, regardless of its claim.
 //
 // While the lines are gathering, no waiter is offered a permit. A caller that does not wait still gets an immediate
-// response: it is denied if a waiter is already in the line, and granted if there is room and no waiter. Such a caller
-// may overtake a waiter that has not rejoined yet. The alternative would be to hold back all such calls until the lines
-// have gathered. Every job in the cluster would then get no response for 300 ms after each failover, only to protect
-// the places of a few waiters, which were never guaranteed.
+// response: it is denied if anyone is already in line, and granted if the line is empty and there is room. Such a
+// caller may overtake a waiter that has not rejoined yet. The alternative would be to hold back all such calls until
+// the lines have gathered. Every job in the cluster would then get no response for 300 ms after each failover, only to
+// protect the places of a few waiters, which were never guaranteed.
 //
 // # Costs
 //

@@ -13,14 +13,14 @@ type line[C comparable] struct {
 	all     *btree.BTreeG[*Waiter[C]] // all waiters, in order
 	workers kind[C]
 	others  kind[C]
-	offered uint64 // total weight of the waiters being offered
-	taking  uint64 // number of workers being offered
+	offered uint64 // total weight of the waiters being offered a permit
+	taking  uint64 // number of workers being offered a permit
 }
 
 // kind is a subset of a line: its workers, or all other waiters.
 type kind[C comparable] struct {
 	all   *btree.BTreeG[*Waiter[C]]
-	ready *btree.BTreeG[*Waiter[C]] // the waiters that have a call and are not being offered anything
+	ready *btree.BTreeG[*Waiter[C]] // the waiters that have a call and are not being offered a permit
 }
 
 func newLine[C comparable]() *line[C] {

@@ -116,7 +116,7 @@ type Snapshot struct {
 	Cursor Cursor
 	// Absent means that no call is attached. The place is kept for Linger.
 	Absent bool
-	// Offered means that its grant is being proposed.
+	// Offered means that the waiter's grant is being proposed.
 	Offered bool
 }
 

@@ -36,7 +36,7 @@ type Waiter[C comparable] struct {
 	Key
 	Request  semaphore.Request
 	Metadata map[string]string
-	// Joined is when the waiter claims to have started waiting: the time at which it joined minus its claimed earlier
+	// Joined is the time at which the waiter claims to have started waiting: when it joined, minus its claimed earlier
 	// wait, which is capped.
 	Joined time.Time
 

@@ -18,7 +18,7 @@ type Selector struct {
 	text   string   // the label requirements, unparsed
 	names  Globs
 	labels labels
-	// within limits the selection to what the caller may see. nil means that the caller may see everything.
+	// within limits the selection to the semaphores that the caller may see. nil means all of them.
 	within func(state *fsm.State, name string) bool
 }
 

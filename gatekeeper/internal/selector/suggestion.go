@@ -122,7 +122,7 @@ func nearestGlob(glob string, known iter.Seq[string]) string {
 
 // nearestLabels returns the requirements with one of them replaced so that they select a definition. The replacement is
 // the most similar label among the definitions that meet all the other requirements. It returns "" if none is similar.
-// Only a requirement with a single value can be replaced, because the others have no nearest label.
+// Only a positive requirement with a single value can be replaced: there is no nearest label for any other kind.
 func (s *Selector) nearestLabels(state *fsm.State) string {
 	for i, r := range s.labels[:min(len(s.labels), maxQuoted)] {
 		if r.not || len(r.values) != 1 {

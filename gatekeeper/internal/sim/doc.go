@@ -23,10 +23,10 @@
 //
 // The callers record a history (package internal/history), which the checkers in internal/check read. In addition,
 // log_test.go replays the log that the members agree on, and compares it with the responses that clients received and
-// the permits that they believed they held: no slot is freed while its holder believes that it holds the permit, every
-// member has the same state, and everything acknowledged exists. tasks_test.go does the same for tasks: a task is not
-// handed out while a permit carries it or after it has ended, and its outcome is the one that its worker reported.
-// Every job must have ended by the end of the run.
+// the permits that they considered valid: no slot is freed while its holder considers the permit valid, every member
+// has the same state, and no acknowledged change is lost. tasks_test.go does the same for tasks: a task is not handed
+// out while a permit carries it or after it has ended, and its outcome is the one that its worker reported. Every job
+// must have ended by the end of the run.
 //
 // # Rare paths
 //

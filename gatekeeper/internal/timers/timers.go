@@ -39,7 +39,7 @@ type Timers struct {
 	*epoch.Room // its lock guards all fields below except cfg
 
 	cfg Config
-	// promoted is when the epoch began. before is the last revision applied before that.
+	// promoted is the time at which the epoch began. before is the last revision applied before then.
 	promoted time.Time
 	before   uint64
 	// known holds the time at which each timer is due.
@@ -161,7 +161,7 @@ func (t *Timers) addPermit(p *semaphore.Permit, now time.Time) {
 	}
 }
 
-// startOf returns the start of a change's duration: now, or the promotion if the change was applied before that.
+// startOf returns the start of a change's duration: now, or the time of the promotion if the change precedes it.
 func (t *Timers) startOf(change uint64, now time.Time) time.Time {
 	if change <= t.before {
 		return t.promoted
@@ -294,7 +294,7 @@ func (p scheduled) Moved(int) {}
 // popDue pops the timers that are due now and appends them to due.
 func popDue(ends *epoch.Heap[scheduled], due []end, now time.Time) []end {
 	for len(*ends) > 0 && !(*ends)[0].at.After(now) {
-		due = append(due, heap.Pop(ends).(scheduled).end) //nolint:forcetypeassert // the heap holds only planned
+		due = append(due, heap.Pop(ends).(scheduled).end) //nolint:forcetypeassert // the heap holds only scheduled timers
 	}
 	return due
 }

@@ -129,7 +129,7 @@ func (p *planner) undoEdit(entry *fsm.JournalEntry) {
 }
 
 // fieldsSetSince returns which of the fields were set again after the change, and the first entry that did so. An entry
-// counts even if it set a field back to an earlier value, because somebody wanted that value. Entries that have been
+// counts even if it set a field back to an earlier value, because someone wanted that value. Entries that have been
 // undone, their undos, and temporary edits that have ended do not count.
 func (p *planner) fieldsSetSince(entry *fsm.JournalEntry, fields []string) (again []string, by *fsm.JournalEntry) {
 	for later := range p.state.Journal(entry.Semaphore, entry.Revision+1) {
@@ -147,7 +147,7 @@ func (p *planner) fieldsSetSince(entry *fsm.JournalEntry, fields []string) (agai
 	return nil, nil
 }
 
-// undoesLaterChange reports whether an entry belongs to an undo only of changes made after the one being undone.
+// undoesLaterChange reports whether an entry belongs to an undo that covers only changes after the one being undone.
 func (p *planner) undoesLaterChange(entry *fsm.JournalEntry) bool {
 	if entry.Change != nil && len(entry.Change.AlsoUndoes) > 0 && entry.Change.AlsoUndoes[0] <= p.change {
 		return false
@@ -171,7 +171,7 @@ func (p *planner) asOfNow(name string, d *semaphore.Definition, ends []*fsm.Edit
 		ended := ends[expired]
 		ends = slices.Delete(ends, expired, expired+1)
 		p.noteFor(name, "the temporary values of change %d have since expired and are not restored.", ended.Revision)
-		// As when a temporary edit ends on time, an old value that has become invalid is not restored.
+		// An old value that has become invalid is not restored, just as when a temporary edit ends on time.
 		reverted, _ := semaphore.Revert(d, ended.Before, ended.After)
 		if reverted.Validate(p.state.Settings().MaxDuration) != nil {
 			continue

@@ -68,8 +68,8 @@ func (p *Plan) conflict(conflicts ...string) error {
 	return &ConflictError{p.request.Changes, conflicts}
 }
 
-// ID returns an id for the command and the versions that it expects. Equal plans have equal ids, regardless of their
-// author, reason and request id.
+// ID returns an id for the command and the versions that it expects. Identical plans have the same id, regardless of
+// their author, reason and request id.
 func (p *Plan) ID() (string, error) {
 	return fsm.PlanID(*p.Command)
 }

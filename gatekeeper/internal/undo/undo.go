@@ -18,8 +18,8 @@ type Plan struct {
 	Command *fsm.Undo
 	// UndoneBy is the change that has already undone all of the changes, or 0.
 	UndoneBy uint64
-	// Notes are human-readable. They describe the effects of the command other than edits, and the parts that no longer
-	// need to be undone.
+	// Notes describe, for the operator, the effects of the command other than edits, and the parts that no longer need
+	// to be undone.
 	Notes []string
 	// Conflicts describe later changes that prevent the undo. A plan with conflicts must not be carried out.
 	Conflicts []string

@@ -1,11 +1,11 @@
-// Package watch delivers applied events to its subscribers, starting at any revision that is still remembered.
+// Package watch delivers applied events to its subscribers, starting at any revision that is still retained.
 //
 // The state machine calls the Hub for every applied entry on the applying goroutine, so the Hub never blocks that
-// goroutine. The Hub keeps the latest events in a ring, and watchers read at their own pace. A slow watcher delays no
-// one and costs no memory: if the ring overwrites events that the watcher has not read, its next batch is marked as
-// missed (Batch.Missed), and it continues from the current revision after reading the state again. The same applies to
-// a subscriber that resumes from a revision that is no longer remembered, and to all watchers that were behind when a
-// snapshot replaced the state, because a snapshot has no history.
+// goroutine. The Hub keeps the latest events in a ring, and watchers read at their own pace. A slow watcher does not
+// delay others or use extra memory: if the ring overwrites events that the watcher has not read, its next batch is
+// marked as missed (Batch.Missed), and it continues from the current revision after reading the state again. The same
+// applies to a subscriber that resumes from a revision that is no longer retained, and to all watchers that were behind
+// when a snapshot replaced the state, because a snapshot has no history.
 //
 // # Why nothing is lost or delivered twice
 //

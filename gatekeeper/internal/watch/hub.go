@@ -8,18 +8,18 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-// DefaultCapacity is the number of events that a Hub remembers by default.
+// DefaultCapacity is the number of events that a Hub retains by default.
 const DefaultCapacity = 16384
 
-// Hub remembers the latest events and wakes watchers waiting for more. Its methods may be called from any goroutine.
+// Hub retains the latest events and wakes watchers waiting for more. Its methods may be called from any goroutine.
 type Hub struct {
 	mu sync.RWMutex // guards the fields below, down to awaited; only the applying goroutine locks it for writing, and never for long
 	// ring holds the entries [head, head+count), in revision order. Its length is the maximum number of events to
-	// remember. That is enough for the entries, because each has at least one event.
+	// retain. It never holds more entries than that, because each has at least one event.
 	ring        []entry
 	head, count int
 	events      int // in all entries of the ring; at most len(ring)
-	// floor is the revision above which all events are remembered.
+	// floor is the revision above which all events are retained.
 	floor uint64
 	// revision is the latest revision.
 	revision uint64
@@ -38,7 +38,7 @@ type entry struct {
 	events   []fsm.Event
 }
 
-// New returns a Hub that remembers the latest events, at most capacity of them. A capacity of 0 means DefaultCapacity.
+// New returns a Hub that retains the latest events, at most capacity of them. A capacity of 0 means DefaultCapacity.
 func New(capacity int) *Hub {
 	if capacity <= 0 {
 		capacity = DefaultCapacity
@@ -47,7 +47,7 @@ func New(capacity int) *Hub {
 }
 
 // Applied passes the effects of a log entry to the Hub. It must be subscribed to the state machine before the first
-// entry is applied, because the Hub does not know about earlier entries. It never waits for a watcher.
+// entry is applied, because the Hub has no other source of events. It never waits for a watcher.
 func (h *Hub) Applied(a fsm.Applied) { h.add(a.State.Revision(), a.Events, a.Restored) }
 
 // Revision returns the latest revision that the Hub has received.
@@ -118,7 +118,7 @@ func (h *Hub) forget() {
 	h.count--
 }
 
-// after returns the first remembered entry with events above the revision, and those events.
+// after returns the first retained entry with events above the revision, and those events.
 func (h *Hub) after(revision uint64) (e entry, ok bool) {
 	i := sort.Search(h.count, func(i int) bool { return h.ring[(h.head+i)%len(h.ring)].revision > revision })
 	if i == h.count {

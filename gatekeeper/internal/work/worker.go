@@ -25,8 +25,8 @@ const MaxHolderID = 200
 const (
 	// retryDelay is the minimum delay before a denied worker retries. The maximum is twice as long.
 	retryDelay = 500 * time.Millisecond
-	// keptFrames is the number of frames per stream that are remembered with their arrival times, and frameGap is the
-	// minimum time between two of them, because a busy worker sends a frame for each task. Together they cover 5 s,
+	// keptFrames is the number of frames per stream that are retained with their arrival times. frameGap is the minimum
+	// time between two of them, because a busy worker sends a frame for each task. Together they cover 5 s, which is
 	// longer than any usable disk takes to commit a grant.
 	keptFrames = 256
 	frameGap   = 20 * time.Millisecond
@@ -140,7 +140,7 @@ func (w *Worker) Received(number uint64, at time.Time) {
 	w.frames = append(w.frames, frame{number, at})
 }
 
-// Take lets the worker have n more tasks. It returns an error if that exceeds MaxSlots.
+// Take lets the worker take n more tasks. It returns an error if that would exceed MaxSlots.
 func (w *Worker) Take(n int) error {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()
@@ -153,7 +153,7 @@ func (w *Worker) Take(n int) error {
 	return nil
 }
 
-// checkSlots returns an error if n more tasks exceed MaxSlots. The caller must hold the lock.
+// checkSlots returns an error if n more tasks would exceed MaxSlots. The caller must hold the lock.
 func (w *Worker) checkSlots(n int) error {
 	if w.free+len(w.tasks)+n > MaxSlots {
 		return semaphore.Invalid("slots", fmt.Sprint(n), fmt.Sprintf("must not allow the worker more than %d tasks at a time", MaxSlots))
@@ -286,8 +286,8 @@ func (w *Worker) admitted() {
 	w.denied = semaphore.NoReason
 }
 
-// granted hands a task to the worker. If the stream has ended or the slot was withdrawn, it returns the task instead.
-// From then on, the slot counts as a task.
+// granted turns the slot into a task and hands the task to the worker. If the stream has ended or the slot was
+// withdrawn, it returns the task instead.
 func (w *Worker) granted(ctx context.Context, received time.Time, a keeper.Answer) {
 	token := a.Permit.Token
 	w.room.mu.Lock()
@@ -320,7 +320,7 @@ const returnTimeout = 5 * time.Second
 
 // newGrant returns the grant, with the last frame that had arrived by the given time. The caller must hold the lock.
 func (w *Worker) newGrant(proposedAt time.Time, a keeper.Answer) *Grant {
-	// If no remembered frame had arrived by that time, the grant has no frame, and the worker does not rely on it yet.
+	// If no retained frame had arrived by that time, the grant has no frame, and the worker does not rely on it yet.
 	g := &Grant{Answer: a}
 	for _, f := range slices.Backward(w.frames) {
 		if !f.at.After(proposedAt) {
@@ -331,7 +331,7 @@ func (w *Worker) newGrant(proposedAt time.Time, a keeper.Answer) *Grant {
 	return g
 }
 
-// End releases the permit of a task, and sends an answer when that is done. If next is set, it also takes another task:
+// End releases the permit of a task and sends an answer once that is done. If next is set, it also takes another task:
 // the slot is placed in the queue before the release, so that both can go into one log entry. If the release is
 // refused, nothing changes: the worker keeps the task and gets no new one.
 func (w *Worker) End(cmd fsm.Release, next bool) error {
@@ -387,8 +387,8 @@ func (w *Worker) exchange(token uint64, placed func()) (undo func(), err error) 
 	}, nil
 }
 
-// run runs f in a goroutine that Close waits for. After Close, which may come while earlier messages are still being
-// processed, it does nothing.
+// run runs f in a goroutine that Close waits for. After Close, which may be called while earlier messages are still
+// being processed, it does nothing.
 func (w *Worker) run(f func()) {
 	w.room.mu.Lock()
 	defer w.room.mu.Unlock()

@@ -68,7 +68,7 @@ func (o *certDir) files(name string) authority.Files {
 	return authority.Files{Cert: filepath.Join(o.dir, name+".crt"), Key: filepath.Join(o.dir, name+".key")}
 }
 
-// checkNoneExist returns an error if any of the files exists, unless --force was given. what describes their content.
+// checkNoneExist returns an error if any of the files exists, unless --force was given. what describes the files.
 func (o *certDir) checkNoneExist(what string, names ...string) error {
 	if o.force {
 		return nil

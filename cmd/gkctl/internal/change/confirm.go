@@ -36,7 +36,7 @@ type Proposal struct {
 	What, Question, Declined string
 	Effects                  []*gatekeeperv1.Effect
 	Warnings                 []string
-	// Confirm lists the servers' reasons for requiring confirmation. Always asks even if there are none.
+	// Confirm lists the servers' reasons for requiring confirmation. Always requires it even if there are none.
 	Confirm []*gatekeeperv1.Confirmation
 	Always  bool
 	// Loses describes what would be stopped or lost by a change that the servers do not preview. If set, it requires

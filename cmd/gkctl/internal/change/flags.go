@@ -22,7 +22,7 @@ type EndingFlags struct {
 	flags *pflag.FlagSet
 }
 
-// Ending is when a change ends: after a duration or at a time. At most one of its fields is set.
+// Ending specifies when a change ends: after a duration or at a time. At most one of its fields is set.
 type Ending struct {
 	Duration *durationpb.Duration
 	Until    *timestamppb.Timestamp

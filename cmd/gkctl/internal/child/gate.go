@@ -17,8 +17,8 @@ const (
 	failedFile = 4 // receives the error number if the command cannot start
 )
 
-// gate holds a command back until its guard knows the group. Otherwise, if the wrapper were killed before that,
-// processes already started by the command would survive: the kernel kills only the command itself.
+// gate holds a command back until its guard has received the group's id. Otherwise, if the wrapper were killed before
+// that, processes already started by the command would survive: the kernel kills only the command itself.
 type gate struct {
 	open, failed           *os.File
 	childOpen, childFailed *os.File
@@ -74,7 +74,7 @@ func Begin(path string, args []string) {
 	if !waitForGate() {
 		return
 	}
-	err := syscall.Exec(path, args, os.Environ()) //nolint:gosec // executes the user's command on purpose
+	err := syscall.Exec(path, args, os.Environ()) //nolint:gosec // intentionally executes the user's command
 	if n, ok := err.(syscall.Errno); ok {         //nolint:errorlint // a system call returns a plain Errno
 		_, _ = syscall.Write(failedFile, []byte(strconv.Itoa(int(n))))
 	}

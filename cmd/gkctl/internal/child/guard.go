@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// The keywords of the protocol spoken on the pipe. Each line consists of a keyword and a value.
+// The keywords of the protocol used on the guard's pipe. Each line consists of a keyword and a value.
 const (
 	wordGroup   = "group"   // the group's id
 	wordUntil   = "until"   // the time until which the group may run, as returned by Now
@@ -71,7 +71,7 @@ func (g *guard) send(word, value string) {
 	})
 }
 
-// dismiss kills the guard when there is nothing left to guard.
+// dismiss kills the guard when there is no longer a group to guard.
 func (g *guard) dismiss() {
 	_ = g.cmd.Process.Kill() // before closing the pipe, which would make the guard kill the group
 	_ = g.cmd.Wait()         // always an error, because the guard was killed

@@ -119,7 +119,7 @@ func (p *Process) start() error {
 		children.remove(p.pid)
 		return err
 	}
-	p.terminal.begin(p.pid) // not earlier: Ctrl-Z would stop the process at the gate, where nothing watches it yet
+	p.terminal.begin(p.pid) // after the gate: before that, no goroutine would notice that Ctrl-Z stopped the process
 	return nil
 }
 
@@ -142,8 +142,8 @@ func (p *Process) Signal(sig syscall.Signal) error {
 // Kill kills all processes in the group, including processes that are still being started.
 func (p *Process) Kill() error { return syscall.Kill(-p.pid, syscall.SIGKILL) }
 
-// Exited returns a channel that is closed when the command itself has exited. Other processes of its group may still
-// run.
+// Exited returns a channel that is closed when the command itself has exited. Other processes in its group may still
+// be running.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
 // State describes how a command ended.
@@ -175,7 +175,7 @@ func (p *Process) End(ctx context.Context) (State, error) {
 	return s, err
 }
 
-// waitUntilEmpty waits until the group is empty. Where the system allows it, zombies of other parents do not count.
+// waitUntilEmpty waits until the group is empty. Where the system allows it, zombies with other parents are ignored.
 func (p *Process) waitUntilEmpty(ctx context.Context) error {
 	report := p.spec.OnWait
 	start := time.Now()
@@ -257,7 +257,7 @@ const unknownStatus syscall.WaitStatus = 255 << 8
 type processes struct {
 	mu   sync.Mutex // guards pids; held while a child starts, so that reapOrphans never sees a child that is not in pids
 	pids map[int]struct{}
-	// reaped is when orphans were last reaped, guarded by mu.
+	// reaped is the time at which orphans were last reaped. It is guarded by mu.
 	reaped time.Time
 }
 

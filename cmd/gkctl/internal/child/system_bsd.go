@@ -34,10 +34,10 @@ const waitOptions = syscall.WUNTRACED
 // hasExited returns false: this system cannot detect an exit without reaping the process.
 func hasExited(int) bool { return false }
 
-// parentOf returns 0, which means unknown: the parent could only be read from the kernel's tables.
+// parentOf returns 0, which means unknown: finding the parent would require reading the kernel's process table.
 func parentOf(int) int { return 0 }
 
-// alive returns known == false: the processes could only be read from the kernel's tables.
+// alive returns known == false: listing the processes would require reading the kernel's process table.
 func alive(int) (pids []int, known bool) { return nil, false }
 
 // systemSignals returns the signals that this system has in addition to the common ones.

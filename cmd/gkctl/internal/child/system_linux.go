@@ -16,7 +16,7 @@ import (
 // machine is suspended.
 func Now() time.Duration {
 	var ts unix.Timespec
-	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil { // refused by a sandbox, as in the client's clock
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil { // denied by a sandbox; the client's clock falls back too
 		_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &ts) // never fails
 	}
 	return time.Duration(ts.Nano())

@@ -15,8 +15,8 @@ import (
 // A terminal has one foreground group. Processes in other groups are stopped when they read from the terminal or change
 // its settings. The command gets the foreground when it starts if it reads from the terminal and does not write to a
 // pipe. In `wrapper command | less`, the foreground is shared with less, which must keep it until the command needs it.
-// When the user stops the command (Ctrl-Z), this process and the rest of its pipeline stop too, so that the shell gets
-// the foreground. When the shell continues this process, this process continues the command.
+// When the user stops the command (Ctrl-Z), this process and the rest of its pipeline stop too, so that the shell
+// regains the foreground. When the shell continues this process, this process continues the command.
 type terminal struct {
 	fd  int
 	own int // our process group
@@ -30,8 +30,8 @@ func openTerminal() *terminal {
 	return &terminal{fd: fd, own: unix.Getpgrp()}
 }
 
-// begin lends the foreground to a command that has just started. If the command has already used the terminal, it was
-// stopped; watch notices and continues it.
+// begin lends the foreground to a command that has just started. If the command has already tried to use the
+// terminal, it has been stopped; watch detects this and continues it.
 func (t *terminal) begin(pid int) {
 	if t == nil {
 		return

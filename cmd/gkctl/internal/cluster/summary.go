@@ -68,8 +68,8 @@ func (o *statusOptions) run(ctx context.Context) error {
 	})
 }
 
-// blockers counts paused definitions, cordons and missed work, which can explain why few permits are granted although
-// all servers are healthy.
+// blockers counts paused definitions, cordons and missed work, which can explain why few permits are granted even
+// though all servers are healthy.
 type blockers struct {
 	Paused  int `json:"paused"`
 	Cordons int `json:"cordons"`

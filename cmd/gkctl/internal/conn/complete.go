@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// CompletionPage is the maximum number of completions requested from the servers. Nobody looks through more.
+// CompletionPage is the maximum number of completions requested from the servers.
 const CompletionPage = 1000
 
 // Complete returns a completion function that calls list and offers the results that start with the typed word. The

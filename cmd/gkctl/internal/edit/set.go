@@ -151,7 +151,7 @@ func (o *setOptions) run(ctx context.Context) error {
 }
 
 // alreadyTemporary returns an error for an assignment of the value that a field already has until a temporary edit
-// ends. The assignment would change nothing, and the old value would still be restored.
+// ends. The assignment would have no effect, and the old value would still be restored.
 func alreadyTemporary(plan []step, fields []assignment) error {
 	for _, c := range plan {
 		if c.action() != actionUnchanged {

@@ -104,7 +104,7 @@ func (o *undoOptions) withHint(err error) error {
 	return ui.WithHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed, and `gkctl history NAME` what has changed since.", o.changes[0])
 }
 
-// printNotUndone prints what was not undone.
+// printNotUndone prints the parts of the changes that were not undone.
 func (o *undoOptions) printNotUndone(r *gatekeeperv1.UndoResponse) {
 	for _, m := range r.GetMissing() {
 		fmt.Fprintf(o.f.Out, "not undone: %s\n", words.Cell(words.MissingText(m)))

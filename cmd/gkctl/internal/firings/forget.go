@@ -131,7 +131,7 @@ func nothingForgotten(r *gatekeeperv1.ForgetFiringsResponse) bool {
 	return len(r.GetChange().GetFirings()) == 0 && !words.MarkMoved(r.GetChange())
 }
 
-// lines describes the first forgotten firings, up to a limit, one line each, followed by the number of remaining ones.
+// lines describes the first forgotten firings, up to a limit, one line each, followed by the number of lines left out.
 func (o *firingsForgetOptions) lines(r *gatekeeperv1.ForgetFiringsResponse, limit int) []string {
 	firings := r.GetChange().GetFirings()
 	lines := words.Map(firings[:min(limit, len(firings))], func(f *gatekeeperv1.FiringClaim) string { return firingText(f, nil) })

@@ -24,7 +24,7 @@ type Firing struct {
 	Due  *time.Time `json:"due,omitempty"`
 }
 
-// permitStatus is the content of the file. As in all JSON output of gkctl, tokens are strings and durations are in
+// permitStatus is the content of the file. As in all of gkctl's JSON output, tokens are strings and durations are in
 // seconds, as in "58.8s".
 type permitStatus struct {
 	Semaphore string  `json:"semaphore"`
@@ -37,7 +37,7 @@ type permitStatus struct {
 	Duration  string  `json:"duration"`
 	// State is held, stopping (the command was sent SIGTERM) or lost.
 	State string `json:"state"`
-	// SafeUntil is the time until which nobody else can get the permit, according to the host's wall clock, which may
+	// SafeUntil is the time until which no one else can get the permit, according to the host's wall clock, which may
 	// be adjusted. It is absent if the permit is lost.
 	SafeUntil *time.Time `json:"safe_until,omitempty"`
 	// SafeFor is the same time as a duration after WrittenAt.

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// DefaultKillAfter is how long a command may take to exit after SIGTERM by default.
+	// DefaultKillAfter is the default time that a command may take to exit after SIGTERM.
 	DefaultKillAfter = 5 * time.Second
-	// killReserve is the time between SIGKILL and the end of the permit. It lets the kernel terminate the processes
-	// even on a busy machine.
+	// killReserve is the time between SIGKILL and the end of the permit. It gives the kernel time to terminate the
+	// processes, even on a busy machine.
 	killReserve = 500 * time.Millisecond
 	// GuardCommand is the hidden gkctl command that calls child.Guard.
 	GuardCommand = "run-guard"
@@ -35,7 +35,7 @@ type Spec struct {
 	Child child.Spec
 	// Permit is the permit under which the command runs.
 	Permit *client.Permit
-	// Context stops the command when done. It is the permit's context, or one that ends no later.
+	// Context stops the command when it is done. It is the permit's context or one that ends no later.
 	Context context.Context //nolint:containedctx // it has the lifetime of the command
 	// KillAfter is how long the command may continue after SIGTERM if the permit lasts that long.
 	KillAfter time.Duration
@@ -43,7 +43,7 @@ type Spec struct {
 	File   *File
 	Weight uint32
 	Firing *Firing
-	// Env lists the command's variables in addition to those of gkctl and the permit.
+	// Env lists additional environment variables. The command also gets those of gkctl and the permit.
 	Env []string
 	// Printf prints a line for the user. Verbosef does so only with --verbose.
 	Printf, Verbosef func(format string, args ...any)
@@ -97,7 +97,7 @@ func pidList(pids []int) string {
 // Killed reports whether the command had to be killed. It must only be called after Wait has returned.
 func (p *Process) Killed() bool { return p.killed }
 
-// Wait waits until the command has exited, and makes sure that it stops in time. Each operation that can block, such as
+// Wait waits for the command to exit and makes sure that it stops in time. Each operation that can block, such as
 // writing to a file or a terminal, runs in a separate goroutine, so that it cannot delay a signal. Wait returns the
 // reason why the command had to stop, or nil.
 func (p *Process) Wait() error {
@@ -129,8 +129,8 @@ func (p *Process) stopCause() error {
 	return nil
 }
 
-// End kills the rest of the command's group and waits until it is gone. In the meantime the permit is held for as long
-// as possible.
+// End kills the remaining processes in the command's group and waits for them to exit. Meanwhile, the permit is held
+// for as long as possible.
 func (p *Process) End() child.State {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -190,7 +190,7 @@ func (p *Process) killDelay(since time.Time) time.Duration {
 	return min(time.Until(until), time.Until(p.Permit.SafeUntil())-killReserve)
 }
 
-// updateGuard keeps telling the guard the time until which the group may run.
+// updateGuard keeps the guard informed of how long the group may run.
 func (p *Process) updateGuard(stop <-chan struct{}) {
 	p.periodically(stop, func() {
 		if until, err := p.guardUntil(); err == nil {
@@ -199,8 +199,8 @@ func (p *Process) updateGuard(stop <-chan struct{}) {
 	})
 }
 
-// guardUntil returns the time until which the group may run, as currently known. If the permit has ended, it returns
-// the reason as an error.
+// guardUntil returns the latest known time until which the group may run. If the permit has ended, it returns the
+// reason as an error.
 func (p *Process) guardUntil() (time.Duration, error) {
 	now := child.Now() // read before the deadline, so that a delay in between makes the result earlier, not later
 	until := p.Permit.SafeUntil()

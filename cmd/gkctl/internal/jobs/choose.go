@@ -82,7 +82,7 @@ func (o *choice) mustFind(ctx context.Context, c *client.Client, ids []string) (
 	return jobs, err
 }
 
-// enums converts names to values of an enumeration.
+// enums converts names to enum values.
 func enums[E ~int32](names []string, values map[string]int32, prefix string) (out []E, err error) {
 	for _, name := range names {
 		v, ok := values[prefix+strings.ToUpper(name)]

@@ -156,12 +156,12 @@ func followTasks(ctx context.Context, c *client.Client, id string) iter.Seq2[*ga
 					yield(nil, err)
 					return
 				}
-				if len(page.GetTasks()) == 0 { // another job now has this id, so the stream ends
+				if len(page.GetTasks()) == 0 { // a different job now has this id, so the stream ends
 					break
 				}
 				for _, t := range page.GetTasks() {
 					delete(ended, next)
-					if !hasEnded(t) { // it was retried in the meantime, and will end again
+					if !hasEnded(t) { // it was retried in the meantime and will end again
 						break
 					}
 					if next++; !yield(t, nil) {

@@ -151,7 +151,7 @@ func (o *submitOptions) run(ctx context.Context) error {
 			}
 		}
 		unknown := errors.Is(err, client.ErrOutcomeUnknown)
-		switch { // an interrupted gkctl does not print err
+		switch { // err is not printed if gkctl was interrupted
 		case err == nil || ctx.Err() == nil:
 		case unknown:
 			o.f.Logf("gkctl: interrupted; it is unknown whether job %s was stored\n%s", words.Cell(o.job.ID), o.repeatHint())

@@ -204,7 +204,7 @@ func endedDrains(
 	return ended, nil
 }
 
-// cordonRow returns the row for a cordon. endedDrain is its drain if that has ended, otherwise nil.
+// cordonRow returns the row for a cordon. endedDrain is its drain if the drain has ended, and nil otherwise.
 func cordonRow(c *gatekeeperv1.CordonRecord, endedDrain *durationpb.Duration) ui.Row {
 	drain := words.Duration(c.GetDrain())
 	if text := words.Duration(endedDrain); drain == "" && text != "" {
@@ -269,8 +269,8 @@ type uncordoned struct {
 	cordon *gatekeeperv1.CordonRecord // set by a dry run
 }
 
-// uncordonDryRun prints the cordons that would be removed, and returns an error for ids without a cordon. It only
-// reads, because an older server would ignore a dry-run field in UncordonRequest and remove the cordon.
+// uncordonDryRun prints the cordons that would be removed and returns an error for unknown ids. It only reads, because
+// an older server would ignore a dry-run field in UncordonRequest and remove the cordon.
 func uncordonDryRun(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output, ids []string) error {
 	r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})
 	if err != nil {
@@ -293,7 +293,7 @@ func uncordonDryRun(ctx context.Context, f *conn.Factory, c *client.Client, outp
 	return errors.Join(append(failed, printUncordoned(f, output, matched))...)
 }
 
-// noCordon adds a hint to the error for an id without a cordon.
+// noCordon adds a hint to the error for an unknown cordon id.
 func noCordon(err error) error {
 	return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: "`gkctl cordons` lists them."}
 }
@@ -313,7 +313,7 @@ func printUncordoned(f *conn.Factory, o ui.Output, done []uncordoned) error {
 	return nil
 }
 
-// completeCordons completes the ids of cordons.
+// completeCordons completes cordon ids.
 func completeCordons(f *conn.Factory) cobra.CompletionFunc {
 	return f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Operator().ListCordons(ctx, &gatekeeperv1.ListCordonsRequest{})

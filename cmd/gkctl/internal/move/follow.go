@@ -18,7 +18,7 @@ import (
 // lingerTime is how long a move waits for waiters to get a permit after the last old holder has stopped.
 const lingerTime = 2 * time.Second
 
-// update is a response from a watch, with the time of its arrival.
+// update is a response from a watch, with its arrival time.
 type update struct {
 	response *gatekeeperv1.WatchResponse
 	err      error

@@ -134,7 +134,8 @@ func (h *handovers) granted(t *handover, e *gatekeeperv1.Event, at time.Time) st
 	return fmt.Sprintf("%s granted to %s after %s", e.GetSemaphore(), words.HolderText(p), words.Elapsed(after))
 }
 
-// editedAgain processes an edit made after the move. From then on, that edit decides whether the old holders must stop.
+// editedAgain processes an edit made after the move. From then on, that edit determines whether the old holders must
+// stop.
 func (h *handovers) editedAgain(t *handover, e *gatekeeperv1.Event, at time.Time) string {
 	for _, o := range t.old {
 		if o.how == "" {
@@ -211,7 +212,7 @@ func (h *handovers) remaining() (texts []string) {
 	return texts
 }
 
-// held returns the permits whose slots remain taken until an operator clears them, as far as known.
+// held returns the permits that are known to keep their slots until an operator clears them.
 func (h *handovers) held() (permits []*gatekeeperv1.Permit) {
 	for _, name := range h.names {
 		permits = append(permits, h.tasks[name].held...)

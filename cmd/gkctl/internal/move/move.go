@@ -198,12 +198,12 @@ func notMovedTexts(moves *gatekeeperv1.MoveResponse) []string {
 	})
 }
 
-// warningsOf returns the warnings about the whole move, and the reasons why it may be a mistake.
+// warningsOf returns the warnings about the whole move and the reasons why it may be a mistake.
 func warningsOf(moves *gatekeeperv1.MoveResponse) []string {
 	return slices.Concat(moves.GetWarnings(), moves.GetDoubts())
 }
 
-// notAllMoved returns an error if tasks that should have been moved were not. The table has already listed them.
+// notAllMoved returns an error if tasks that should have been moved were not. Table output has already listed them.
 func (o *moveOptions) notAllMoved(moves *gatekeeperv1.MoveResponse) error {
 	var names []string
 	for _, n := range moves.GetNotMoved() {
@@ -221,7 +221,7 @@ func (o *moveOptions) notAllMoved(moves *gatekeeperv1.MoveResponse) error {
 	return ui.WithHint(err, "`gkctl set NAME group_pattern=...` sets a pattern.")
 }
 
-// refusal returns the error for a move that needs --force according to the servers, or nil if it does not.
+// refusal returns an error if the servers require --force for a move.
 func (o *moveOptions) refusal(moves *gatekeeperv1.MoveResponse) error {
 	if o.force || len(moves.GetDoubts()) == 0 {
 		return nil
@@ -237,7 +237,7 @@ func (o *moveOptions) refusal(moves *gatekeeperv1.MoveResponse) error {
 	}
 }
 
-// confirm shows the effects of the move, and asks for confirmation.
+// confirm shows the effects of the move and asks for confirmation.
 func (o *moveOptions) confirm(ctx context.Context, moves *gatekeeperv1.MoveResponse) error {
 	asked, err := change.Confirm(ctx, o.f.IO, &change.Proposal{
 		What:     fmt.Sprintf("this moves %s from %s to %s", tasksText(moves.GetMoves()), o.from, o.to),
@@ -259,7 +259,8 @@ func (o *moveOptions) makeMove(ctx context.Context, c *client.Client, moves *gat
 	defer cancel()
 	var events <-chan update
 	if !o.noWait {
-		// Watch from the revision of the plan: a caller granted a permit between plan and edit is an old holder too.
+		// Start the watch at the plan's revision: callers granted permits between the plan and the edit are also old
+		// holders.
 		events = o.watch(watchCtx, c, h.names, moves.GetRevision()+1)
 		defer func() {
 			cancel()
@@ -281,7 +282,7 @@ func (o *moveOptions) makeMove(ctx context.Context, c *client.Client, moves *gat
 	return errors.Join(o.printReport(report, h), err, o.notAllMoved(moves), h.heldError())
 }
 
-// sendMove makes exactly the move that was shown. If the outcome is unknown, its error explains how to find out.
+// sendMove makes exactly the move that was shown. If the outcome is unknown, the error explains how to check.
 func (o *moveOptions) sendMove(ctx context.Context, c *client.Client, shown *gatekeeperv1.MoveResponse, req *gatekeeperv1.MoveRequest) (uint64, error) {
 	req.DryRun, req.Expected, req.RequestId = false, shown.GetDigest(), client.NewRequestID()
 	sendCtx, cancel := o.f.Bounded(ctx)

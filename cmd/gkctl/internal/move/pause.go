@@ -128,7 +128,7 @@ func (o *pauseOptions) run(ctx context.Context) error {
 		return err
 	}
 	return o.f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
-		// Count the holders beforehand, because the response to a pause does not contain their number.
+		// Count the holders beforehand, because the response to a pause does not include the count.
 		preview, err := o.Preview(ctx, o.f, c, &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Pause{Pause: req}},
 			change.Proposal{Question: "Continue?", Declined: "nothing was paused"},
 			func(r *gatekeeperv1.PreviewResponse) string {

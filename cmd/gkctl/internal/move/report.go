@@ -41,7 +41,8 @@ type moveTask struct {
 
 type stoppedTask struct {
 	words.Holder
-	// How describes how the holder stopped, for example "released" or "expired". It is empty if gkctl did not see it.
+	// How describes how the holder stopped, for example "released" or "expired". It is empty if gkctl did not see the
+	// holder stop.
 	How   string `json:"how,omitempty"`
 	After string `json:"after,omitempty"`
 	// Overran reports whether the holder failed to stop within the drain, and kept its slot until After.
@@ -89,7 +90,7 @@ func (r *moveReport) add(h *handovers, followed bool) {
 	}
 }
 
-// protoDuration formats a duration as protobuf's JSON does. It returns an empty string for nil.
+// protoDuration formats a duration as in protobuf's JSON. It returns an empty string for nil.
 func protoDuration(d *durationpb.Duration) string {
 	if d == nil {
 		return ""

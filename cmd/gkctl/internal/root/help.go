@@ -202,7 +202,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return ui.Usagef("%w", err)
 }
 
-// unknownFlag returns the flag as it was written, and suggests the most similar one.
+// unknownFlag returns the flag as the user wrote it and suggests the most similar one.
 func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) string {
 	if short := e.GetSpecifiedShortnames(); short != "" {
 		text := "-" + e.GetSpecifiedName()[:1]

@@ -255,7 +255,7 @@ func (o *acquireOptions) print(p *client.Permit) error {
 	return nil
 }
 
-// keep holds the permit for the time given by --hold, and then releases it.
+// keep holds the permit for the time given by --hold and then releases it.
 func (o *acquireOptions) keep(ctx context.Context, p *client.Permit) error {
 	timer := time.NewTimer(o.hold)
 	defer timer.Stop()

@@ -98,8 +98,8 @@ func (o *runOptions) denied(d *client.DeniedError, firing firingClaim) error {
 		return &ui.CodeError{Code: ui.ExitNoSuch, Err: d, Hint: explain + " `gkctl get` lists the definitions."}
 	}
 	if d.Reason == client.ReasonFiringTooFarAhead || d.Reason == client.ReasonFiringForgotten {
-		// The firing may never have run, and never will run. That is not a success, even with --on-denied skip, which
-		// is meant for jobs that run elsewhere.
+		// The firing may never have run and never will. That is not a success, even with --on-denied skip, which is
+		// meant for jobs that run elsewhere.
 		if d.Reason == client.ReasonFiringForgotten {
 			explain += " `gkctl firings list " + words.ShellWord(o.semaphore) + "` shows what is remembered."
 		}
@@ -170,7 +170,7 @@ func (i *interruption) received() os.Signal {
 	return i.signal
 }
 
-// finish stops watching for signals, and returns the signal that arrived, or nil. It does not cancel the context.
+// finish stops watching for signals and returns the signal that arrived, or nil. It does not cancel the context.
 func (i *interruption) finish() os.Signal {
 	i.once.Do(func() { close(i.stop) })
 	i.work.Wait()

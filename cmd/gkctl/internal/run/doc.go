@@ -1,3 +1,3 @@
-// Package run implements the commands for permit holders (gkctl run, acquire, refresh, release and verify), and those
-// with which an operator ends permits (revoke and clear).
+// Package run implements the commands for permit holders (gkctl run, acquire, refresh, release and verify) and the
+// commands that operators use to end permits (revoke and clear).
 package run

@@ -16,7 +16,7 @@ const (
 	autoFiring = "auto"
 	// autoEvery is the default step of auto: cron's resolution.
 	autoEvery = time.Minute
-	// cronFiringMark separates a name from a schedule. The schedule may contain an @ too, as in @daily.
+	// cronFiringMark separates a name from a schedule. The schedule may also contain an @, as in @daily.
 	cronFiringMark = "@cron:"
 )
 
@@ -33,7 +33,7 @@ type firingClaim struct {
 //
 // auto is gkctl's start time in UTC, always rounded down. A scheduler never starts a job early by its own clock, and by
 // that clock the job is due at the same time on every host, even if the clock is wrong. Rounding down does not help if
-// a start is late by a whole step; cron: does.
+// a start is late by a whole step; use cron: for such jobs.
 func runFiring(s, zone, semaphore string, started time.Time) (firingClaim, error) {
 	name, spec, isCron := strings.Cut(s, cronFiringMark)
 	if !isCron {
@@ -155,8 +155,8 @@ func cronFiring(spec, zone string, started time.Time) (time.Time, error) {
 	return due.UTC(), nil
 }
 
-// skippedByClock returns when the clock jumped over an activation between after and now, for example over 02:30 on the
-// day when daylight saving time begins. It returns the zero time if there was no such jump. Schedules omit such an
+// skippedByClock returns the time at which the clock skipped an activation between after and now, for example 02:30 on
+// the day when daylight saving time begins. It returns the zero time if none was skipped. Schedules omit such an
 // activation, but cron starts the job right after the jump. Without a separate due time, that run would count as a
 // repeat of the previous day's run.
 func skippedByClock(s *cron.SpecSchedule, after, now time.Time) time.Time {

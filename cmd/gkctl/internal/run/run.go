@@ -139,7 +139,7 @@ func newRunGuard(f *conn.Factory) *cobra.Command {
 }
 
 // newRunBegin returns the hidden command for the process that executes the user's command; see package child. Its
-// arguments are the path, and the command's arguments starting with its name.
+// arguments are the path and the command's arguments, starting with its name.
 func newRunBegin() *cobra.Command {
 	return &cobra.Command{
 		Use: held.BeginCommand, Hidden: true, DisableFlagParsing: true, Args: cobra.MinimumNArgs(2),
@@ -147,8 +147,7 @@ func newRunBegin() *cobra.Command {
 	}
 }
 
-// run performs all checks that do not need a server, then acquires the permit, then runs the command. It writes the
-// status file.
+// run performs all checks that do not need a server, acquires the permit, runs the command, and writes the status file.
 func (o *runOptions) run(ctx context.Context) error {
 	o.status = runStatus{Semaphore: o.semaphore, Outcome: outcomeNotStarted, Started: time.Now()}
 	file, err := newStatusFile(o.statusFile)
@@ -182,8 +181,7 @@ func (o *runOptions) execute(ctx context.Context) error {
 	}
 	defer file.Remove()
 
-	// After this point, a signal either ends the wait or is passed to the command. It never kills gkctl between the
-	// two.
+	// From here on, a signal either ends the wait or is passed to the command. It never kills gkctl in between.
 	o.signals = make(chan os.Signal, 64)
 	signal.Notify(o.signals, child.Forwarded()...)
 	defer signal.Stop(o.signals)
@@ -246,7 +244,7 @@ func (o *runOptions) verbosef(format string, args ...any) {
 	}
 }
 
-// choice is a flag that accepts one of several words. The first word is the current value.
+// choice is a flag that accepts one of several words. The first one is the current value.
 type choice struct{ words []string }
 
 func newChoice(words ...string) choice { return choice{words} }

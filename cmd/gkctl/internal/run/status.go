@@ -27,7 +27,7 @@ const (
 	outcomeNotStarted  = "not_started" // the command was not started for another reason
 )
 
-// runStatus is the content of run's status file. As in all JSON output of gkctl, tokens are strings.
+// runStatus is the content of run's status file. Tokens are strings, as in all of gkctl's JSON output.
 type runStatus struct {
 	Semaphore string `json:"semaphore"`
 	Group     string `json:"group,omitempty"`
@@ -44,7 +44,7 @@ type runStatus struct {
 	// Winner is the holder that has claimed or run the firing.
 	Winner  *winnerStatus  `json:"winner,omitempty"`
 	Command *commandStatus `json:"command,omitempty"`
-	// Released reports whether the permit was released. If not, its slot becomes free when the permit expires.
+	// Released reports whether the permit was released. If not, its slot is freed when the permit expires.
 	Released bool       `json:"released"`
 	Started  time.Time  `json:"started_at"`
 	Acquired *time.Time `json:"acquired_at,omitempty"`
@@ -114,7 +114,7 @@ func newStatusFile(path string) (*statusFile, error) {
 	return &statusFile{path: path, temp: f.Name()}, f.Close()
 }
 
-// write writes the status of a run that returned err, and returns err.
+// write writes the status of a run that returned err. It returns err.
 func (f *statusFile) write(s *runStatus, err error) error {
 	if f == nil {
 		return err

@@ -28,8 +28,8 @@ type tokenResult struct {
 	text string
 }
 
-// tokenCommand adds the common parts to a command that processes several tokens and continues after a failure. If first
-// is not nil, it is called before anything is done and may return an error.
+// tokenCommand sets up a command that processes several tokens and continues after a failure. If first is not nil, it
+// is called beforehand; if it returns an error, no token is processed.
 func tokenCommand(
 	f *conn.Factory, cmd *cobra.Command, first func(context.Context) error, each func(context.Context, *client.Client, uint64) (tokenResult, error),
 ) *cobra.Command {
@@ -163,7 +163,7 @@ gone. It asks for confirmation; in a script, pass --yes.`,
 	return cmd
 }
 
-// check rejects contradictory flags, and asks for confirmation of --unsafe-now.
+// check rejects contradictory flags and asks for confirmation of --unsafe-now.
 func (o *revokeOptions) check(ctx context.Context) error {
 	if _, err := o.drain.Read(); err != nil {
 		return err

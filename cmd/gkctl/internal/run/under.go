@@ -44,7 +44,7 @@ func (r *running) runCommand(run *client.Run, i *interruption) error {
 	return err
 }
 
-// notRun releases the permit and its firing, and returns err.
+// notRun releases the permit and its firing. It returns err.
 func (r *running) notRun(ctx context.Context, err error) error {
 	ctx, cancel := r.f.Bounded(context.WithoutCancel(ctx))
 	defer cancel()
@@ -54,7 +54,7 @@ func (r *running) notRun(ctx context.Context, err error) error {
 	return err
 }
 
-// start starts the command, and waits until it has ended.
+// start starts the command and waits for it to end.
 func (r *running) start(ctx context.Context) (err error) {
 	spec := held.Spec{
 		Command: r.command, Permit: r.permit, Context: r.permit.Context(), KillAfter: r.killAfter, File: r.file, Weight: r.weight,
@@ -87,13 +87,13 @@ func (r *running) start(ctx context.Context) (err error) {
 	}
 	r.failed = fmt.Errorf("exit code %d%s", state.Code, held.By(state))
 	if r.ended {
-		r.failed = client.ErrCutShort // after a reboot, as after a crash, another host may run the firing
+		r.failed = client.ErrCutShort // probably a reboot; another host may run the firing, as it may after a crash
 	}
 	return &ui.CodeError{Code: state.Code}
 }
 
-// wait waits until the command has exited, and forwards signals to it. It returns the reason why the command had to
-// stop before that, or nil.
+// wait waits for the command to exit and forwards signals to it. It returns the reason why the command had to stop, or
+// nil.
 func (r *running) wait() error {
 	stop := make(chan struct{})
 	var signalling sync.WaitGroup
@@ -109,7 +109,7 @@ func (r *running) forward(stop <-chan struct{}) {
 	for {
 		select {
 		case s := <-r.signals:
-			// A group that is still stopped when its permit ends must not be continued, even for a moment.
+			// A group that is suspended when its permit ends must not be resumed, even for a moment.
 			r.ended = r.ended || held.Terminates(s)
 			if n, ok := s.(syscall.Signal); ok && (!child.Continues(n) || r.permit.Held()) {
 				_ = r.proc.Signal(n) // fails if the group has exited, which Wait notices

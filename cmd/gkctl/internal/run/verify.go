@@ -46,8 +46,8 @@ The duration is counted from the start of gkctl, not from its exit.`,
 	return cmd
 }
 
-// unknownDuration is sent as the duration of a permit, because gkctl does not know the actual one. It exceeds every
-// real duration, so it never shortens the permit.
+// unknownDuration is sent as the duration of a permit whose actual duration is unknown. It exceeds every real duration,
+// so it never shortens the permit.
 const unknownDuration = 24 * time.Hour
 
 func (o *refreshOptions) run(ctx context.Context) error {

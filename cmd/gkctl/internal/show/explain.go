@@ -112,7 +112,7 @@ func (o *explainOptions) chosen(ctx context.Context, c *client.Client) ([]string
 	return words.Map(records, func(r *gatekeeperv1.DefinitionRecord) string { return r.GetDefinition().GetName() }), nil
 }
 
-// answer sends each question to the servers, and prints the responses.
+// answer sends each question to the servers and prints the responses.
 func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions []question) error {
 	var items []json.RawMessage
 	for i, q := range questions {
@@ -331,7 +331,7 @@ func lastHolder(ctx context.Context, c *client.Client, name string) (text string
 		p := held.GetPermits()[0]
 		return words.Cell(takenText(p)), identity(p), nil
 	}
-	// One page is large enough for everything that the journal keeps about a semaphore. Many edits may have been made
+	// One page is large enough for all entries that the journal keeps for a semaphore. Many edits may have been made
 	// since its last permit ended.
 	journal, err := c.Operator().ListHistory(ctx, &gatekeeperv1.ListHistoryRequest{Names: names, Permits: true, PageSize: 1000})
 	if err != nil {

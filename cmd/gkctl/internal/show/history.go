@@ -123,8 +123,8 @@ func (o *historyOptions) run(ctx context.Context) error {
 	})
 }
 
-// read returns the entries of the requested number of changes. missing describes what the journal has forgotten about
-// the change given with --change.
+// read returns the entries of the requested number of changes. missing describes which entries of the change given with
+// --change the journal has dropped.
 func (o *historyOptions) read(ctx context.Context, c *client.Client, req *gatekeeperv1.ListHistoryRequest) (
 	entries []*gatekeeperv1.HistoryEntry, missing *gatekeeperv1.MissingEntries, err error,
 ) {

@@ -141,7 +141,7 @@ func workerID(w *gatekeeperv1.Waiter) string {
 	return id
 }
 
-// who returns the name of the acquirer, and for a worker also the number of its slots.
+// who returns the name of the acquirer and, for a worker, the number of its slots.
 func (w *waiting) who() string {
 	who := w.GetIdentity().GetAcquirer()
 	if w.GetWorker() {

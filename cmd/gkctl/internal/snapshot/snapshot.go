@@ -144,7 +144,7 @@ func (o *saveOptions) taken() error {
 	return ui.WithHint(fmt.Errorf("%s already exists: no backup was saved", o.file), "--force replaces it.")
 }
 
-// name gives the finished file its final name, and makes it survive a machine crash.
+// name gives the finished file its final name and makes sure that it survives a machine crash.
 func (o *saveOptions) name(temp string) error {
 	if o.force {
 		if err := os.Rename(temp, o.file); err != nil {

@@ -157,7 +157,7 @@ func ParseTime(flag, s string, now time.Time, to direction) (time.Time, error) {
 	return time.Time{}, Usagef("%s %q is not a time: use 2026-01-31T02:00:00Z, or 02:00 for the next 02:00 local time", flag, s)
 }
 
-// RegisterSelector adds -l, and stores its value in labels. If -l is repeated, the selectors are joined with commas.
+// RegisterSelector adds -l and stores its value in labels. If -l is repeated, the selectors are joined with commas.
 func RegisterSelector(cmd *cobra.Command, labels *string, usage string) {
 	cmd.Flags().VarP(selectorFlag{labels}, "selector", "l", usage+"; repeat it to narrow the selection")
 }

@@ -59,7 +59,7 @@ func WithHint(err error, format string, args ...any) error {
 	return &CodeError{Code: ExitFailure, Err: err, Hint: fmt.Sprintf(format, args...)}
 }
 
-// Report prints an error and its hint to standard error, and returns the exit code.
+// Report prints an error and its hint to standard error and returns the exit code.
 func (s *IO) Report(cmd *cobra.Command, err error) int {
 	if err == nil {
 		return ExitOK

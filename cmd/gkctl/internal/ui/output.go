@@ -34,7 +34,7 @@ func New(in, out, err *os.File) *IO {
 	return &IO{In: in, Out: out, Err: err, InTTY: isTerminal(in), ErrTTY: isTerminal(err)}
 }
 
-// isTerminal reports whether f is a character device, usually a terminal. It returns true for /dev/null too, which is
+// isTerminal reports whether f is a character device, usually a terminal. It also returns true for /dev/null, which is
 // harmless.
 func isTerminal(f *os.File) bool {
 	info, err := f.Stat()
@@ -44,7 +44,7 @@ func isTerminal(f *os.File) bool {
 // Logf writes a line for the user to standard error.
 func (s *IO) Logf(format string, args ...any) { fmt.Fprintf(s.Err, format+"\n", args...) }
 
-// Progress reports the start of a long step if standard error is a terminal. done appends how long the step took.
+// Progress reports the start of a long operation if standard error is a terminal. done appends how long it took.
 func (s *IO) Progress(format string, args ...any) (done func()) {
 	if !s.ErrTTY {
 		return func() {}
@@ -66,7 +66,7 @@ func (s *IO) PrintNames(names []string) error {
 }
 
 // Confirm asks for confirmation on a terminal. Without a terminal, or if the answer is not yes, it returns an
-// *UnconfirmedError. about describes the change. declined is the error text if the answer is no.
+// *UnconfirmedError. about describes the change. declined is the error message if the answer is no.
 func (s *IO) Confirm(ctx context.Context, about, question, declined string) error {
 	if !s.InTTY || !s.ErrTTY {
 		return &UnconfirmedError{Usagef("%s; pass --yes to confirm", about)}

@@ -25,7 +25,7 @@ func GrantText(g *gatekeeperv1.AccessGrant) string {
 	return text
 }
 
-// BindingChange describes a change to a binding. before is nil for a new binding, and after is nil for a removed one.
+// BindingChange describes a change to a binding. before is nil for a new binding; after is nil for a removed one.
 func BindingChange(before, after *gatekeeperv1.Binding) string {
 	name := after.GetName()
 	if after == nil {

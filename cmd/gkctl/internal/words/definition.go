@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// Defaults for absent fields. They are part of the API, and a test compares them with the servers' defaults.
+// Defaults for unset fields. They are part of the API. A test compares them with the servers' defaults.
 const (
 	defaultPattern         = ".*"
 	defaultPermits         = 1
@@ -26,8 +26,8 @@ const (
 	defaultMisfireWindow   = time.Hour
 )
 
-// Complete returns a definition as the servers return it: with all defaults, and without durations that have no effect.
-// Two definitions are equivalent if their complete forms are equal.
+// Complete returns a definition as the servers return it: with all defaults filled in and without durations that have
+// no effect. Two definitions are equivalent if their complete forms are equal.
 func Complete(d *gatekeeperv1.Definition) *gatekeeperv1.Definition {
 	d = proto.CloneOf(d)
 	orDefault(&d.GroupPattern, defaultPattern)

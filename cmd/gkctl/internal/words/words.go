@@ -112,7 +112,7 @@ func Map[A, B any](in []A, f func(A) B) []B {
 	return out
 }
 
-// SomeNames returns the first few names and the number of the rest.
+// SomeNames lists the first few names and counts the rest.
 func SomeNames(names []string) string {
 	const maxShown = 3
 	text := strings.Join(names[:min(maxShown, len(names))], ", ")
@@ -149,7 +149,7 @@ func ShellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// HeldText says that a permit's slot is held for an operator, and how to free the slot.
+// HeldText describes an expired permit whose slot is held for an operator, and how to free the slot.
 func HeldText(p *gatekeeperv1.Permit) string {
 	return fmt.Sprintf("%s: the permit of %s expired, and its slot is held for an operator until gkctl clear %d",
 		p.GetSemaphore(), HolderText(p), p.GetToken())
@@ -211,7 +211,7 @@ func Firing(f *gatekeeperv1.Firing) string {
 // DueText formats the due time of a firing for display: in UTC, without fractions of a second.
 func DueText(t *timestamppb.Timestamp) string { return t.AsTime().Format(time.RFC3339) }
 
-// MarkMoved reports whether a change moved the time up to which firings count as forgotten.
+// MarkMoved reports whether a change moved the time up to which firings are considered forgotten.
 func MarkMoved(c *gatekeeperv1.FiringsChange) bool {
 	return !c.GetForgottenUpTo().AsTime().Equal(c.GetForgottenUpToBefore().AsTime())
 }
@@ -277,7 +277,7 @@ func ChangesText(changes []uint64) string {
 	return text
 }
 
-// MissingText describes which part of a change the journal has forgotten.
+// MissingText describes the part of a change that is no longer in the journal.
 func MissingText(m *gatekeeperv1.MissingEntries) string {
 	parts := slices.Clone(m.GetSemaphores())
 	if n := int(m.GetCordons()); n > 0 {

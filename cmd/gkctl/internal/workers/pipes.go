@@ -50,7 +50,7 @@ func (p *pipes) begin(input []byte, output, errors io.Writer) {
 	p.copying.Go(func() { _, _ = io.Copy(errors, p.err.r) })
 }
 
-// close waits until all of the command's output has been read, and closes the pipes.
+// close waits until all of the command's output has been read, then closes the pipes.
 func (p *pipes) close() {
 	_ = p.in.w.Close() // nothing reads the input anymore
 	for _, f := range []*os.File{p.out.r, p.err.r} {
@@ -62,7 +62,7 @@ func (p *pipes) close() {
 	}
 }
 
-// result keeps up to limit bytes of a command's output, and counts the total. It does not stop a command that writes
+// result keeps up to limit bytes of a command's output and counts the total. It does not stop a command that writes
 // more.
 type result struct {
 	limit int

@@ -34,9 +34,9 @@ const (
 type worker struct {
 	*workOptions
 	command      held.Command
-	draining     context.Context //nolint:containedctx // ends with the first signal: no more tasks are taken
-	stopping     context.Context //nolint:containedctx // ends with the second signal: commands stop
-	secondSignal os.Signal       // the second signal; read after stopping has ended
+	draining     context.Context //nolint:containedctx // cancelled by the first signal: no more tasks are taken
+	stopping     context.Context //nolint:containedctx // cancelled by the second signal: commands stop
+	secondSignal os.Signal       // valid once stopping is cancelled
 }
 
 // listen handles signals until end is called, so that they do not kill gkctl. After the second signal, signals have
@@ -149,13 +149,13 @@ func taskName(t *work.Task) string {
 	return fmt.Sprintf("task %d of job %s", t.Index(), words.Cell(t.Job()))
 }
 
-// returned marks an error for which the task is returned.
+// returned wraps an error that causes the task to be returned.
 type returned struct{ error }
 
 // Is makes returned match client.ErrCutShort.
 func (returned) Is(target error) bool { return target == client.ErrCutShort }
 
-// handle executes a task with the command.
+// handle runs the command for a task.
 func (w *worker) handle(task context.Context, t *work.Task) ([]byte, error) {
 	ctx, stop := context.WithCancelCause(task)
 	defer stop(nil)
@@ -173,7 +173,7 @@ func (w *worker) handle(task context.Context, t *work.Task) ([]byte, error) {
 	}
 	err = errors.New(exitText(state, run.errors.String()))
 	switch {
-	case stopped != nil && task.Err() == nil: // work.Run does not know the reason
+	case stopped != nil && task.Err() == nil: // stopped for a reason other than the task's context
 		_, text := held.StopReason(stopped)
 		return nil, returned{fmt.Errorf("%s: %w", text, err)}
 	case stopped != nil:

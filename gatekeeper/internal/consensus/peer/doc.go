@@ -1,18 +1,17 @@
 // Package peer is the stream layer under Raft's network transport: it accepts, dials, encrypts and authenticates
 // connections.
 //
-// Every connection opens with a handshake in which each side states the cluster's id, its own member id, the member id
+// Every connection opens with a handshake in which each side sends the cluster's id, its own member id, the member id
 // of the intended peer, and its API address. A side that finds the wrong cluster or the wrong member reports it and
 // closes the connection. Raft itself checks none of this. It attributes a response to the member to which it sent the
 // request, so this layer must make sure that no other server answers, and that servers from a cluster's earlier
 // incarnation cannot join a restored cluster.
 //
-// Anyone can connect and claim anything. An outsider is therefore refused without a reason. A reason is sent only to a
-// peer that presents a certificate issued by the cluster's authority or states this cluster's seed, and it reveals
-// nothing that clients do not know. Statements from an unverified peer are not recorded and have no consequences; see
-// Statement. Above all, a report of a later incarnation of its cluster stops a server only if it comes from a member
-// that the server has dialed itself, at the address in its own configuration. An incoming claim only makes the server
-// dial.
+// Anyone can connect and claim anything. An outsider is therefore refused without being told why. A reason is sent only
+// to a peer that presents a certificate issued by the cluster's authority or sends this cluster's seed, and it reveals
+// only information that clients already have. Statements from an unverified peer are not recorded; see Statement. Above
+// all, a report of a later incarnation of its cluster stops a server only if it comes from a member that the server has
+// dialed itself, at the address in its own configuration. An incoming claim only makes the server dial the members.
 //
 // Members that start a new cluster together have no cluster id yet. They query each other with a Note, one per
 // connection, under the same rules. Every member answers, even one that has a cluster, but it does not reveal the
@@ -22,7 +21,7 @@
 // oldest is closed, so that port scanners and stuck clients cannot lock out members.
 //
 // With TLS, both sides must use version 1.3 and present a certificate issued by the cluster's own authority. The dialed
-// side's certificate must be for the dialed name. Both certificates must have the extended key usage serverAuth, which
-// client certificates lack. Any such certificate from that authority is valid for any member id. The files are read at
-// every handshake, so certificates are renewed by replacing the files.
+// side's certificate must be valid for the dialed name. Both certificates must have the extended key usage serverAuth,
+// which client certificates lack. Any such certificate from that authority is valid for any member id. The files are
+// read at every handshake, so certificates are renewed by replacing the files.
 package peer

@@ -11,22 +11,22 @@ import (
 )
 
 // preamble opens each direction of a connection: a magic string and the handshake version. It is frozen. A different
-// handshake format needs a new version. A message is the preamble, a status byte, a two-byte length, and a body. The
+// handshake format requires a new version. A message is the preamble, a status byte, a two-byte length, and a body. The
 // body of a welcome is a hello. The body of a refusal, with any of its three statuses, is the reason as text, or empty
 // for an outsider. The dialing side sends first, with statusWelcome.
 //
 // The fields of a hello are strings, each preceded by a two-byte length. New fields are added at the end. A reader
-// skips fields that it does not know, and treats missing ones as empty.
+// skips fields that it does not recognize and treats missing ones as empty.
 const preamble = "gkpeer\x00\x01"
 
 const (
 	statusWelcome byte = 0
 	statusRefused byte = 1
 	statusRemoved byte = 2
-	// statusEarlier: the refused peer belongs to an earlier incarnation of the same cluster, which has since been
-	// recovered or restored.
+	// statusEarlier means that the refused peer belongs to an earlier incarnation of the same cluster, which has since
+	// been recovered or restored.
 	statusEarlier byte = 3
-	// statusQuery and statusAnswer: the body is a note; see Note.
+	// statusQuery and statusAnswer mean that the body is a note; see Note.
 	statusQuery  byte = 4
 	statusAnswer byte = 5
 )
@@ -69,7 +69,7 @@ func (e *earlierError) Error() string { return e.reason }
 type RefusedError struct {
 	// Reason is empty if the other side considers this one an outsider, because outsiders receive no reason.
 	Reason string
-	// Removed means that the other side knows for certain that this member was removed from the cluster.
+	// Removed means that this member has definitely been removed from the cluster.
 	Removed bool
 	// Earlier means that the other side belongs to a later incarnation of the cluster, which was recovered or restored
 	// without this member.

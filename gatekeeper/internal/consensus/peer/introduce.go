@@ -169,7 +169,7 @@ func (l *Layer) answer(c *conn) error {
 // answerHello answers a hello.
 func (l *Layer) answerHello(c *conn, h hello, verified bool) error {
 	if err := l.checkHello(h, verified, nil); err != nil {
-		if l.cfg.HeldID == nil { // otherwise the peer has just connected too early
+		if l.cfg.HeldID == nil { // otherwise, the peer merely connected too early
 			l.warnRateLimited(hostOf(c), "refused a peer", "peer", h.From, "remote", c.RemoteAddr(), "reason", err.Error())
 		}
 		if !verified && !l.sharesSeed(h.Cluster) {

@@ -37,10 +37,10 @@ type Config struct {
 	Level uint32
 	// WallClock returns the time that this member reports to peers. Default: time.Now.
 	WallClock func() time.Time
-	// HeldID is set while this member has no cluster yet. It returns the id that the member has already stored, or "".
-	// While it is set, all hello handshakes are refused.
+	// HeldID is set while this member does not belong to a cluster yet. It returns the id that the member has already
+	// stored, or "". While it is set, all hello handshakes are refused.
 	HeldID func() string
-	// AnswerNote answers a member that starts for the first time. An error refuses that member and is sent as the
+	// AnswerNote answers a member that is starting for the first time. An error refuses that member and is sent as the
 	// reason. By default, the answer states that this member belongs to Cluster. It is not called for notes from this
 	// member itself, or for notes addressed to another member.
 	AnswerNote func(Note) (Note, error)
@@ -64,7 +64,7 @@ type Statement struct {
 	ID, APIAddress string
 	DataDir        string // the number generated when its data directory was created
 	Level          uint32 // the newest feature level that it supports
-	// Verified means that this side dialed the member at the address that the cluster knows for it, or that the peer
+	// Verified means that this side dialed the member at its address in the cluster's configuration, or that the peer
 	// presented a certificate issued by the cluster's authority. Otherwise, anyone who knows the cluster's id may have
 	// made the statement.
 	Verified bool

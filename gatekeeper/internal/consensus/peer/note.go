@@ -11,14 +11,14 @@ import (
 //
 // The format is frozen. A query has status 4 and an answer status 5. A refusal has the same format as for a hello. The
 // body contains the five strings in the order below, each preceded by a two-byte length. New strings are added at the
-// end, as in a hello. A server whose version does not know these statuses closes the connection without an answer.
+// end, as in a hello. A server whose version does not support these statuses closes the connection without answering.
 type Note struct {
 	// Cluster is the id that the sender has stored. It is empty if the sender has none, or does not reveal it to an
 	// outsider.
 	Cluster string
 	From    string // the sender's member id
 	To      string // the member id of the intended peer
-	Set     string // a digest of the members that start together and of the cluster's name; empty for a member of a cluster
+	Set     string // a digest of the starting members and the cluster's name; empty for a member of a cluster
 	State   State
 }
 
@@ -27,11 +27,11 @@ type State string
 
 // The states, which are frozen.
 const (
-	// Empty: the member's data directory contains nothing.
+	// Empty means that the member has not stored the id of a cluster.
 	Empty State = "empty"
-	// HoldsID: the member has stored the id of a cluster that it has not founded. It has never voted.
+	// HoldsID means that the member has stored the id of a cluster that it has not founded. It has never voted.
 	HoldsID State = "holds"
-	// Founded: the member belongs to a cluster, and may have voted and have data.
+	// Founded means that the member belongs to a cluster and may have voted and have data.
 	Founded State = "founded"
 )
 

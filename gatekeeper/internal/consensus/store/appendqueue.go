@@ -10,21 +10,21 @@ import (
 )
 
 // maxQueued is the maximum number of entries in an AppendQueue. If the disk is slower than the leader, StoreLogs waits,
-// as it would without a queue. The maximum is smaller than Raft's buffer in front of the state machine (128), because
+// as it does without a queue. The maximum is smaller than Raft's buffer in front of the state machine (128), because
 // the entries in that buffer wait for the queue, and Raft's main loop must not wait for them.
 const maxQueued = 64
 
 // AppendQueue is a raft.LogStore that lets a leader write its log while its followers write theirs (Ongaro's thesis,
 // section 10.2.1). While this member leads, StoreLogs puts commands into the queue and returns, and a single goroutine
-// writes them. Reads include the queue. Everything that relies on an entry must call Wait or Durable first, and every
-// other write to the log, and to the stable store, first waits for the queue. The package documentation explains why
-// that is safe. All methods are safe for concurrent use.
+// writes them. Reads include the queue. Any code that relies on an entry must call Wait or Durable first, and every
+// other write to the log or the stable store first waits for the queue. The package documentation explains why that is
+// safe. All methods are safe for concurrent use.
 type AppendQueue struct {
 	log   *Log
 	guard *Guard
 	leads atomic.Pointer[func() bool]
 
-	wake    chan struct{} // holds a token after entries were added
+	wake    chan struct{} // holds a token after entries have been added
 	stop    chan struct{} // closed by Close
 	stopped chan struct{} // closed when the writing goroutine has exited
 	closing sync.Once
@@ -170,8 +170,8 @@ func (q *AppendQueue) LastIndex() (uint64, error) {
 	return q.log.LastIndex()
 }
 
-// DeleteRange waits until the first entry after max is on disk too, if it was stored. Otherwise a log that a leader
-// trims after a snapshot could seem to end at max, and would be deleted from the back while the queue appends to it.
+// DeleteRange waits until the first entry after max is on disk too, if it was stored. Otherwise, a log that a leader
+// trims after a snapshot could appear to end at max and be deleted from the back while the queue appends to it.
 // DeleteRange does not wait for later entries, which a leader may add continuously while it trims its log.
 func (q *AppendQueue) DeleteRange(min, max uint64) error {
 	q.Wait(max + 1)
@@ -181,8 +181,8 @@ func (q *AppendQueue) DeleteRange(min, max uint64) error {
 // IsMonotonic reports whether the underlying log is monotonic.
 func (q *AppendQueue) IsMonotonic() bool { return q.log.IsMonotonic() }
 
-// Close waits until the queue has been written, or until a write has failed, and stops the goroutine. Nothing may be
-// stored during the call or after it.
+// Close waits until all queued entries have been written or, if a write has failed, until the guard is released. It
+// then stops the goroutine. Do not store entries during or after the call.
 func (q *AppendQueue) Close() {
 	q.closing.Do(func() {
 		close(q.stop)

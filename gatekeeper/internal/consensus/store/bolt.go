@@ -14,12 +14,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// errNoKey has the text by which Raft recognizes a missing key.
+// errNoKey is returned for a missing key. Raft recognizes it by its message.
 var errNoKey = raftboltdb.ErrKeyNotFound
 
-// bolt wraps raft-boltdb's store, whose file may be damaged while it is open. bbolt then panics, or faults on memory
-// that it has mapped. bolt turns each of these into ErrDamaged and never calls bbolt again, because bbolt may still
-// hold its locks. It is safe for concurrent use.
+// bolt wraps raft-boltdb's store, whose file may be damaged while it is open. bbolt then panics or causes a memory
+// fault. bolt turns either of these into ErrDamaged and never calls bbolt again, because bbolt may still hold its
+// locks. It is safe for concurrent use.
 //
 // When a write panics, bbolt reads the whole file on another goroutine, where a fault cannot be recovered (v1.5.0,
 // Tx.rollback). Therefore, each write first reads the pages that it will change, on the calling goroutine, where a

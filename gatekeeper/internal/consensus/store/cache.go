@@ -5,9 +5,9 @@ import "github.com/hashicorp/raft"
 const (
 	// cachedEntries is the number of newest log entries kept in memory, so that replication rarely reads the file.
 	cachedEntries = 512
-	// maxCachedSize is the size in bytes of the largest cached entry: a KiB for each of the 256 commands that may share
-	// an entry. A batch of edits can take megabytes. Hundreds of such entries would stay in memory until the same
-	// number of other entries had replaced them.
+	// maxCachedSize is the maximum size of a cached entry in bytes: a KiB for each of the 256 commands that may share
+	// an entry. A batch of edits can take up megabytes. Hundreds of such entries would stay in memory until the same
+	// number of newer entries had replaced them.
 	maxCachedSize = 256 << 10
 )
 
@@ -26,7 +26,7 @@ var (
 func newCache(log raft.LogStore) *cache {
 	small, err := raft.NewLogCache(cachedEntries, log)
 	if err != nil {
-		panic(err) // the only error is a capacity of 0
+		panic(err) // it fails only for an invalid capacity
 	}
 	return &cache{small, log}
 }

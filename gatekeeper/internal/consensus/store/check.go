@@ -24,8 +24,8 @@ const oldEntries = "entries"
 // ErrOldFormat means that a data directory is in the format used before raft-boltdb. Convert converts it.
 var ErrOldFormat = errors.New("its log is in a format that only earlier builds wrote: stop the server and run gatekeeperd convert --data-dir on this directory; it keeps the old files")
 
-// check reads every used part of RaftFile and returns an error if any of it is not what was written. It reads the log
-// once. Snapshots keep the log short.
+// check reads every used part of RaftFile and returns an error if any of it is damaged. It reads the whole log, which
+// snapshots keep short.
 func check(path string) error {
 	c := &checker{buckets: make(map[string]bool)}
 	err := walkFile(path, c.visit)

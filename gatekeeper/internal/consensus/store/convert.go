@@ -24,9 +24,9 @@ const (
 )
 
 // Convert rewrites the log and the stable store of the data directory dir, whose server must not be running, in this
-// build's format. It returns the names under which it keeps the old files. After a crash at any moment, the directory
-// has either the old format or the new one, and the next call finishes the conversion. Convert returns ErrConverted,
-// ErrDamaged, ErrInUse, or an error from the system.
+// build's format. It returns the names under which it keeps the old files. After a crash at any point, the directory is
+// in either the old format or the new one, and the next call finishes the conversion. Convert returns ErrConverted,
+// ErrDamaged, ErrInUse, or a system error.
 func Convert(dir string) (kept []string, err error) {
 	c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: wal.NewConfig(hclog.NewNullLogger())}
 	if err := c.run(c.steps()); err != nil {
@@ -42,7 +42,7 @@ type conversion struct {
 	kept     []string
 }
 
-// steps returns the steps of Convert. The directory has the new format after the second-to-last step.
+// steps returns the steps of Convert. The directory is in the new format after the second-to-last step.
 func (c *conversion) steps() []func() error {
 	return []func() error{c.undo, c.read, c.write, c.verify, c.keepSegments, c.placeLog, c.keepRaftFile, c.placeRaftFile, c.cleanUp}
 }
@@ -84,7 +84,7 @@ func (c *conversion) undo() error {
 		return fmt.Errorf("%s%s already exists: move it away", wal.Dir, oldSuffix)
 	}
 	// placeLog moves the new segments out of tmp. While they are still in tmp, any segments in their final directory
-	// are a copy of the old ones that an operator has put back, and a server may since have written to that copy.
+	// are a copy of the old ones that an operator has put back, and a server may have written to that copy since then.
 	if _, err := os.Stat(segments); err == nil {
 		if _, err := os.Stat(filepath.Join(c.tmp, wal.Dir)); err == nil {
 			return fmt.Errorf("%s was put back after an interrupted conversion had kept it as %s%s: move the older of the two away and convert again",

@@ -1,4 +1,4 @@
-// Package store keeps on disk what a member must not forget: its log, its term and vote, and its snapshots.
+// Package store persists a member's log, its term and vote, and its snapshots.
 //
 // # A failed write never returns
 //
@@ -22,8 +22,8 @@
 //
 // Raft writes the term of its vote first and the candidate second (issue 661). After a crash between the two writes,
 // the member would seem to have voted in the new term for the candidate of the old one. If that candidate asked again,
-// the member would vote for it without comparing logs. Stable therefore holds back the term, and writes term and
-// candidate as one value.
+// the member would vote for it without comparing logs. Stable therefore holds back the term and writes it together with
+// the candidate as one value.
 //
 // # A leader's snapshot replaces the log
 //
@@ -33,10 +33,10 @@
 // Open deletes the log. The log is not declared monotonic, because then Raft would delete it after every snapshot, even
 // after one that arrives late and is older than entries that this member has acknowledged.
 //
-// Raft (v1.8.0) remembers how long the log was. Suppose that a member's log has different entries from the leader's,
-// and reaches as far as the snapshot. After the snapshot, that member would accept no entries. It therefore stops with
-// a fault as soon as the snapshot is on disk, and continues from the snapshot when it is restarted. This is rare: the
-// member must have missed more than TrailingLogs entries.
+// Raft (v1.8.0) remembers how long the log was. Suppose that a member's log differs from the leader's but reaches as
+// far as the snapshot. After the snapshot, that member would not accept any entries. It therefore stops with a fault as
+// soon as the snapshot is on disk, and continues from the snapshot when it is restarted. This is rare: the member must
+// have missed more than TrailingLogs entries.
 //
 // # Two log stores, one stable store
 //
@@ -50,7 +50,7 @@
 // A single flipped bit in an entry would silently make this member differ from the others. Therefore, each entry and
 // each value has a checksum, and Open reads the whole file, page by page, before bbolt does. bbolt itself checks only
 // its two headers, uses the older one if the newer is damaged, trusts all other pages, and panics on other goroutines.
-// Open returns ErrDamaged for data that is not what was written. Type bolt catches bbolt's panics when a file is
+// Open returns ErrDamaged if a checksum or the structure is wrong. Type bolt catches bbolt's panics when a file is
 // damaged while it is open.
 //
 // No check can detect the following cases:

@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// DiskVariable is the environment variable with the path of the file that controls the disk. That file is read before
-// every write, so that a disk can fail and be repaired while the server runs. If it is missing or empty, the disk
-// works. Otherwise it contains one of
+// DiskVariable is the environment variable that holds the path of the file that controls the simulated disk. That file
+// is read before every write, so that the disk can fail and be repaired while the server is running. If it is missing
+// or empty, the disk works normally. Otherwise, it contains one of
 //
 //	delay 300ms  every write takes that much longer
 //	fail write   every write fails with EIO, and nothing is written
-//	fail sync    every write fails with EIO after it was written, because the effect of a failed sync is unknown
+//	fail sync    every write fails with EIO after it has been written, because the effect of a failed sync is unknown
 //
 // Only builds with the tag `faulty` recognize the variable, and no release is built with that tag. Its name does not
 // start with GATEKEEPER_, because a server refuses unknown variables with that prefix.

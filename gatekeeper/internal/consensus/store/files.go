@@ -76,7 +76,7 @@ func Open(dir string, kind Kind, guard *Guard, logger hclog.Logger) (*Files, err
 }
 
 // reconcile checks the log against the snapshots in dir. If a crash occurred after a snapshot was written but before
-// the log that it replaces was deleted, it deletes that log now. newest is the index of the newest snapshot, or 0 if
+// the log that it replaces was deleted, reconcile deletes that log. newest is the index of the newest snapshot, or 0 if
 // there is none.
 func reconcile(dir string, log intact.Log) (newest uint64, err error) {
 	all, err := finishedSnapshots(dir)
@@ -153,10 +153,10 @@ func checkFile(dir string) error {
 	path := filepath.Join(dir, RaftFile)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Stat(filepath.Join(dir, snapshotsDir)); err == nil { // snapshots are created after it
+		if _, err := os.Stat(filepath.Join(dir, snapshotsDir)); err == nil { // snapshots are created later
 			return damaged("it is missing")
 		}
-		if segments, err := filepath.Glob(filepath.Join(dir, wal.Dir, "*.wal")); len(segments) > 0 || err != nil { // and so are segments
+		if segments, err := filepath.Glob(filepath.Join(dir, wal.Dir, "*.wal")); len(segments) > 0 || err != nil { // as are segments
 			return damaged("it is missing")
 		}
 		return err
@@ -174,7 +174,7 @@ func checkFile(dir string) error {
 	return errors.Join(check(path), locked.Close())
 }
 
-// create creates RaftFile atomically: it writes the file under a temporary name, and renames it when it is complete.
+// create creates RaftFile atomically: it writes the file under a temporary name and renames it when it is complete.
 func create(dir string, kind Kind) error {
 	path := filepath.Join(dir, RaftFile)
 	begin := intact.CreateMark

@@ -74,7 +74,7 @@ func (g *Guard) Fail(err error) {
 	}
 }
 
-// Do runs the call f, named op. It returns only if f succeeded in time and no call has failed. Otherwise the calling
+// Do runs the call f, named op. It returns only if f succeeded in time and no call has failed. Otherwise, the calling
 // goroutine exits once Release has been called.
 func (g *Guard) Do(op string, f func() error) {
 	if g.Err() != nil {
@@ -102,7 +102,7 @@ func (g *Guard) Do(op string, f func() error) {
 	}
 }
 
-// Halt reports a fault that was detected elsewhere, and ends the calling goroutine like Do.
+// Halt reports a fault that was detected elsewhere and, like Do, ends the calling goroutine.
 func (g *Guard) Halt(err error) {
 	g.Fail(err)
 	g.halt()

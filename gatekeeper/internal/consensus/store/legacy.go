@@ -16,9 +16,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// These constants belong to the format used before raft-boltdb. Only Convert reads that format, and nothing writes it.
-// It has two buckets, oldEntries and oldFacts, whose values are sealed under their keys. One of the facts records the
-// end of the log.
+// These constants belong to the format used before raft-boltdb, which only Convert still reads and which is never
+// written. It has two buckets, oldEntries and oldFacts, whose values are sealed under their keys. One of the facts
+// records the end of the log.
 const (
 	oldFacts  = "facts"
 	oldEnd    = "gatekeeper.end"

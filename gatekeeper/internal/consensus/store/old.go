@@ -24,8 +24,8 @@ const (
 	snapshotState = "state.bin"
 )
 
-// Offline reads the stores of a data directory whose server is not running. Neither OpenOffline nor any method writes
-// to the directory, so the disk may be mounted read-only. The methods are not safe for concurrent use.
+// Offline reads the stores of a data directory whose server is not running. It never writes to the directory, so the
+// disk may be mounted read-only. The methods are not safe for concurrent use.
 type Offline struct {
 	bolt   *bolt
 	values *intact.Values
@@ -124,7 +124,7 @@ func finishedSnapshots(dir string) ([]raft.SnapshotMeta, error) {
 			err = json.Unmarshal(data, &meta)
 		}
 		if err != nil || meta.ID != f.Name() || !nameMatches(&meta) {
-			// The snapshot is damaged but listed anyway. Otherwise an older one would look like the newest.
+			// List the damaged snapshot anyway; otherwise, an older one would appear to be the newest.
 			meta = raft.SnapshotMeta{ID: f.Name()}
 			meta.Term, meta.Index = parseName(f.Name())
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// The parts of bbolt's file format needed to check that a file is intact before bbolt trusts it. bbolt checks
-// its two headers and reads everything else through mapped memory, partly on its own goroutines, whose panics cannot be
+// The parts of bbolt's file format needed to check that a file is intact before bbolt trusts it. bbolt checks its two
+// headers and reads everything else through mapped memory, partly on its own goroutines, whose panics cannot be
 // recovered. Numbers are in the machine's byte order.
 const (
 	pageHeaderSize   = 16 // id 8, flags 2, count 2, overflow 4
@@ -42,10 +42,10 @@ type meta struct{ pageSize, root, free, end, txid uint64 }
 const noFreelist = math.MaxUint64
 
 // readMeta reads the header at an offset. bbolt keeps two headers. In each write, it first syncs all other pages and
-// then overwrites the older header. If the newer header is broken, bbolt uses the older one. A crash breaks neither
-// header: each is in the first 80 bytes of its page, and so in one sector, which disks write atomically. A write
-// whose header is not on disk never happened. A broken header is therefore bit rot, and using the older one would undo
-// an acknowledged write, such as a vote.
+// then overwrites the older header. If the newer header is broken, bbolt uses the older one. A crash cannot break
+// either header: each is in the first 80 bytes of its page, and therefore within one sector, which disks write
+// atomically. A write takes effect only once its header is on disk. A broken header must therefore be the result of bit
+// rot, and using the older one would undo an acknowledged write, such as a vote.
 func readMeta(file io.ReaderAt, at int64) (meta, error) {
 	b := make([]byte, pageHeaderSize+metaSize)
 	if err := intact.ReadAt(file, b, at); err != nil {

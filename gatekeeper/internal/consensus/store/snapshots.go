@@ -143,9 +143,9 @@ var errForked = errors.New("store: a snapshot from the leader has replaced entri
 // replaceLog deletes the whole log if it does not contain the last entry of the snapshot with the given index and term,
 // which must be on disk (Raft paper, figure 13, InstallSnapshot, steps 6 and 7). Raft keeps such a log, including
 // entries that were never committed, and appends after the snapshot. If this member became leader, it would send those
-// entries, up to the gap, to a follower that lacks them, and the follower would apply them. A local snapshot deletes
-// nothing, and neither does one that arrives late. forked reports whether the log reached as far as the snapshot, but
-// with different entries.
+// entries, up to the gap, to a follower that lacks them, and the follower would apply them. A snapshot that was taken
+// locally or arrives late does not cause any deletion. forked reports whether the log reached as far as the snapshot,
+// but with different entries.
 func replaceLog(log intact.Log, index, term uint64) (forked bool, err error) {
 	last, err := log.LastIndex()
 	if err != nil || last == 0 {

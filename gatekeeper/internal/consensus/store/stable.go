@@ -111,7 +111,7 @@ func (s *Stable) get(key []byte) (val []byte, err error) {
 	return val, err
 }
 
-// read guards a read. A missing key is a result, not a fault. Raft recognizes it by the exact text of the error.
+// read guards a read. A missing key is a result, not a fault. Raft recognizes it by the exact error message.
 func (s *Stable) read(f func() error) {
 	s.guard.Do("get", func() error {
 		if err := f(); err != nil && err.Error() != "not found" {

@@ -7,9 +7,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Acknowledged is a Log that never has a gap and keeps a mark of what it has acknowledged. It does not declare itself
-// monotonic, even though it allows no gaps. Otherwise Raft would delete the log after every snapshot that a leader
-// sends, even one that arrives late and is older than entries that this member has acknowledged.
+// Acknowledged is a Log that never has a gap and records its last acknowledged entry in a Mark. It does not declare
+// itself monotonic, even though it allows no gaps; otherwise, Raft would delete the log after every snapshot that a
+// leader sends, even one that arrives late and is older than entries that this member has acknowledged.
 //
 // Reads are safe for concurrent use. StoreLogs and DeleteRange must be called by one goroutine at a time, except that a
 // DeleteRange that keeps the last entry may run concurrently with StoreLogs.

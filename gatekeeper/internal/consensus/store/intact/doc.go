@@ -8,15 +8,16 @@
 //
 // # The checksum of an entry
 //
-// The checksum is a CRC-32C of index, term, type, append time and data. It is stored in Log.Extensions. Raft
-// replicates Extensions, so a follower could store a checksum computed by its leader for data that changed in flight.
-// Therefore Entries removes the checksum from what Raft reads, and each member recomputes it from what it stores.
+// The checksum is a CRC-32C of index, term, type, append time and data. It is stored in Log.Extensions. Raft replicates
+// Extensions, so a follower could store a checksum computed by its leader for data that changed in flight. Therefore,
+// Entries removes the checksum before Raft reads an entry, and each member recomputes it from the data that it stores.
 // Entries works on copies, because Raft still uses the entries that it hands to a store.
 //
-// Nothing in this program sets Extensions. Entries accepts an entry that carries exactly the checksum that it computes,
-// and refuses any other content. Overwriting that content would silently lose the data of another program.
+// This program does not set Extensions itself. Entries accepts an entry that carries exactly the checksum that it
+// computes, and refuses any other content. Overwriting that content would silently lose the data of another program.
 //
 // A later version may need Extensions for data that is replicated with an entry. Entries would then keep that data next
-// to the checksum. But an older member refuses an entry with such data and stops with a fault. Therefore, only a new
-// feature level may allow a leader to set Extensions: a cluster reaches a level only when every member supports it.
+// to the checksum. However, an older member would refuse an entry with such data and stop with a fault. Therefore, only
+// a new feature level may allow a leader to set Extensions: a cluster reaches a level only when every member supports
+// it.
 package intact

@@ -61,8 +61,8 @@ func (e *Entries) GetLog(index uint64, log *raft.Log) error {
 	return nil
 }
 
-// Verify checks an entry stored under index against its checksum, and removes the checksum. If the check
-// fails, it clears the entry.
+// Verify checks an entry stored under index against its checksum and removes the checksum. If the check fails, it
+// clears the entry.
 func Verify(index uint64, log *raft.Log) error {
 	err := checkEntry(index, log)
 	if err != nil {

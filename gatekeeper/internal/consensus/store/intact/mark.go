@@ -13,14 +13,15 @@ import (
 // MarkFile is the name of the mark's file.
 const MarkFile = "acknowledged"
 
-// Position is the position of an entry in the log. No two entries in Raft have the same index and term, so nothing else
-// is compared. The zero value precedes all entries.
+// Position is the position of an entry in the log. In Raft, different entries never have the same index and term. The
+// zero value precedes all entries.
 type Position struct{ Index, Term uint64 }
 
 // Mark records the last acknowledged entry of the log. Its file is a single record within one sector, which is
-// overwritten in place. It is written after the entries are on disk, and is not synced, except before the log becomes
-// shorter. The mark is therefore up to date no matter how the process exits. After a power loss it may be up to half a
-// minute old, and then it requires fewer entries. The log must contain the entries that the mark requires.
+// overwritten in place. It is written after the entries are on disk. It is not synced with each batch, but only when
+// the log is opened, becomes shorter, or is closed. The mark is therefore up to date however the process exits. After a
+// power loss, it may be up to half a minute old and then requires fewer entries. The log must contain the entries that
+// the mark requires.
 type Mark struct {
 	file *os.File
 	part string // the mark's file, as a part of the data directory

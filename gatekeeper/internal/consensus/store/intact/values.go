@@ -24,7 +24,7 @@ func Seal(key, content []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(make([]byte, 0, sumSize+len(content)), sum(key, content)), content...)
 }
 
-// Unseal checks and returns the content, which is part of sealed.
+// Unseal checks and returns the content, which is a subslice of sealed.
 func Unseal(key, sealed []byte) ([]byte, error) {
 	if len(sealed) < sumSize || binary.BigEndian.Uint32(sealed) != sum(key, sealed[sumSize:]) {
 		return nil, errSum
@@ -35,7 +35,7 @@ func Unseal(key, sealed []byte) ([]byte, error) {
 // Store is the subset of a stable store that Values uses.
 type Store interface {
 	Set(key, value []byte) error
-	// Get returns an error with the text "not found" for an absent key.
+	// Get returns an error with the message "not found" for a missing key.
 	Get(key []byte) ([]byte, error)
 }
 
@@ -53,7 +53,7 @@ func NewValues(inner Store, part string) *Values { return &Values{inner, part} }
 // Set writes a value.
 func (v *Values) Set(key, value []byte) error { return v.inner.Set(key, Seal(key, value)) }
 
-// Get reads a value. It returns ErrDamaged, or the inner store's error unchanged, because Raft compares the text
+// Get reads a value. It returns ErrDamaged, or the inner store's error unchanged, because Raft checks for the message
 // "not found".
 func (v *Values) Get(key []byte) ([]byte, error) {
 	sealed, err := v.inner.Get(key)

@@ -1,7 +1,7 @@
 // Package wal is a log store based on raft-wal, which appends entries to segments. The term, the vote and the list of
 // segments are in the stable store. An append is one write and one sync of a few hundred bytes.
 //
-// raft-wal (v0.4.1) trusts what it wrote. It reads the last segment up to the first frame that it cannot read, rewinds
+// raft-wal (v0.4.1) trusts its files. It reads the last segment up to the first frame that it cannot read, rewinds
 // by one batch if the last CRC is wrong, and continues from there without an error. To raft-wal, a flipped bit anywhere
 // in that segment looks like a write that a crash cut short, and it drops all entries after it. It leaves the remains
 // of such a write in place, does not verify sealed segments, has no checksum in its records to verify on a read,
@@ -13,7 +13,7 @@
 //     could be damaged.
 //   - All segments are read before raft-wal is opened. A crash can leave remains of only one batch, after the last
 //     complete one, because each batch is on disk before the next is written. These remains are removed, and a segment
-//     that was sealed just before the crash is followed by a new one. Anything else is ErrDamaged.
+//     that was sealed just before the crash is followed by a new one. Any other irregularity is ErrDamaged.
 //   - raft-wal's files do not show whether a broken last batch was torn, and so never acknowledged, or was corrupted
 //     later. The mark of package intact, in the segments' directory, records the last acknowledged entry, and the
 //     entries up to that one must exist.

@@ -26,8 +26,8 @@ type scan struct {
 	order    intact.Order
 }
 
-// scanLog reads all segments that belong to the log. It returns ErrDamaged if one does not contain what was written to
-// it. The remains of a write that a crash cut short, after the last batch, are not damage. repair removes them.
+// scanLog reads all segments that belong to the log. It returns ErrDamaged if one of them is damaged. The remains of a
+// write that a crash cut short, after the last batch, do not count as damage; repair removes them.
 func scanLog(dir string, state types.PersistentState, verify func(index uint64, log *raft.Log) error) (*scan, error) {
 	s := &scan{dir: dir, state: state, verify: verify}
 	for i, info := range state.Segments {

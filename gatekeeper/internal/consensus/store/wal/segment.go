@@ -52,14 +52,14 @@ type segmentWalk struct {
 	in   *bufio.Reader
 	at   int64
 	crc  uint32
-	// verify checks that an entry is what was written. visit is called with each entry.
+	// verify checks the integrity of an entry. visit is called with each entry.
 	verify func(index uint64, log *raft.Log) error
 	visit  func(index, term uint64) error
 
 	// state of the batch being read
 	frames   []frame
 	sealed   uint64
-	firstErr error // the error for the first entry that is not what was written
+	firstErr error // the error for the first damaged entry
 }
 
 type frame struct {
@@ -115,7 +115,7 @@ func (w *segmentWalk) hasLaterBatch(torn int64) (bool, error) {
 	return false, nil
 }
 
-// wholeBatch reports whether b begins with frames followed by their CRC. Part of a batch has a different CRC.
+// wholeBatch reports whether b begins with frames followed by their CRC. A partial batch has a different CRC.
 func wholeBatch(b []byte) bool {
 	for at := int64(0); at+frameHeaderSize <= int64(len(b)); at += frameHeaderSize {
 		number := binary.LittleEndian.Uint32(b[at+4:])

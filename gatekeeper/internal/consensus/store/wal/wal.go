@@ -114,7 +114,7 @@ func Open(dir string, values intact.Store, cfg Config) (_ *intact.Acknowledged, 
 }
 
 // Read reads the log in dir without writing to it, and checks it as Open does. verify checks an entry in raft-wal's
-// encoding, and converts it to the form that Raft sees. It is intact.Verify, except for old formats.
+// encoding and converts it to the form that Raft sees. It is intact.Verify, except for old formats.
 func Read(dir string, values intact.Store, verify func(index uint64, log *raft.Log) error) (intact.Reader, error) {
 	segments, err := load(dir, values, verify)
 	if err != nil {

@@ -114,7 +114,7 @@ export function login() {
   dispatchEvent(new PopStateEvent('popstate'));
 }
 
-// all reads the pages of a list until it has at least limit entries. more reports whether there are others.
+// all reads the pages of a list until it has at least limit entries. more reports whether any entries remain.
 export async function all(url, query, field, signal, limit = 5000) {
   const out = [];
   let token = '';

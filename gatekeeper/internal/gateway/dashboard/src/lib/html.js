@@ -1,5 +1,5 @@
-// Templates without a build step: htm turns them into preact elements. Values become text nodes and properties, never
-// markup.
+// Templates that need no compilation: htm turns them into Preact elements. Values become text nodes and properties,
+// never markup.
 import { h } from 'preact';
 import htm from 'htm';
 

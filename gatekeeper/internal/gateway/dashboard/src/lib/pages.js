@@ -14,8 +14,7 @@ const pagesBetween = (from, to) => {
   return out;
 };
 
-// withDeadline adds the deadline of the holder's permit (ms on this machine's clock) to a record: 0 if only the leader
-// knows it.
+// withDeadline adds the deadline of the holder's permit (ms on this machine's clock) to a record; 0 if it is unknown.
 const withDeadline = (record) =>
   ({ ...record, deadline: record.holder?.expires_in ? Date.now() + ms(record.holder.expires_in) : 0 });
 

@@ -44,8 +44,8 @@ export function canI(query) {
   return cached.promise;
 }
 
-// useCan returns why the caller may not do something, in the server's words: the missing role, and who can grant it. It
-// returns '' if the caller may, or if that is unknown.
+// useCan returns the server's explanation of why the caller may not do something: the missing role, and who can grant
+// it. It returns '' if the caller may do it, or if that is unknown.
 export function useCan(role, semaphore = '', group = '', acquirer = '') {
   const s = useStore(session);
   const [reason, setReason] = useState('');

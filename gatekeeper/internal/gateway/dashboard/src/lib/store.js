@@ -28,7 +28,7 @@ export function useStore(s) {
 }
 
 // tabStore returns a store whose value survives reloads of this tab. It is stored as JSON. If storage is unavailable,
-// it lasts as long as the page.
+// the value lasts only as long as the page.
 export function tabStore(name) {
   const s = store(null);
   try {
@@ -46,8 +46,8 @@ export function tabStore(name) {
   return s;
 }
 
-// browserStore returns a store whose value is kept in this browser. If storage is unavailable, it lasts as long as the
-// page.
+// browserStore returns a store whose value is kept in this browser. If storage is unavailable, the value lasts only as
+// long as the page.
 export function browserStore(name, fallback) {
   let value = fallback;
   try {

@@ -55,8 +55,7 @@ export function useData(load, deps, { every = 0, keep = false } = {}) {
   };
 }
 
-// useStream follows url while its component is mounted. If url is null, it does nothing. on may change with each
-// render.
+// useStream follows url while its component is mounted. If url is null, it does nothing. on may change between renders.
 export function useStream(url, query, on) {
   const latest = useRef(on);
   latest.current = on;
@@ -91,8 +90,8 @@ export function useEverySecond() {
 }
 
 // useThrottled returns a function that calls f after a delay. Further calls during the delay are merged into the first.
-// After a burst of calls to f, it pauses between them. A single change is thus shown immediately, and constant change
-// costs the servers little.
+// After a burst of calls to f, it pauses between them. A single change is thus shown immediately, while constant
+// changes put little load on the servers.
 export function useThrottled(f, delay, { rest = delay, burst = 4 } = {}) {
   const latest = useRef(f);
   latest.current = f;

@@ -35,9 +35,9 @@ export const findState = (value) => states.find((s) => s.value === value) ?? unk
 // recordStates returns all states of a record, most urgent first.
 export const recordStates = (record) => states.filter((s) => record.states?.includes(s.value));
 
-// blockingDenials returns the denials that need an operator, the most likely cause first. A caller that is denied while
-// another is served counts as a standby, and is omitted. If nobody is served because of a cordon, callers that are not
-// cordoned are omitted too.
+// blockingDenials returns the denials that need an operator's attention, most likely cause first. A caller that is
+// denied while another is served counts as a standby, and is omitted. If nobody is served because of a cordon, callers
+// that are not cordoned are omitted too.
 const blockingDenials = (record) => {
   const cordoned = record.states?.includes('DEFINITION_STATE_CORDONED');
   return (record.denied ?? []).filter((d) => !d.other_holder && (!cordoned || d.reason === 'REASON_CORDONED'));
@@ -236,7 +236,7 @@ export function historyText(e) {
   return [...new Set(parts)].join('; ');
 }
 
-// kindText returns the name of an event. A replaced definition counts as edited.
+// kindText returns the name of an event. A replaced definition is shown as edited.
 export const kindText = (kind) => (kind === 'EVENT_KIND_REPLACED' ? 'edited' : enumText(kind, 'EVENT_KIND_'));
 
 const tones = {

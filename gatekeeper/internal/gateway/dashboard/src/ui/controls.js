@@ -4,7 +4,7 @@ import { html } from '../lib/html.js';
 import { useQuery } from '../lib/router.js';
 import { useCan } from '../lib/session.js';
 
-// Action is a button that needs a role. Without the role the button stays focusable, and explains who can use it.
+// Action is a button that needs a role. Without the role, the button stays focusable and explains who can use it.
 export function Action({ role, semaphore, group, acquirer, why, kind = '', children, onClick,
   type = 'button', ...rest }) {
   const forbidden = useCan(role, semaphore, group, acquirer);

@@ -8,14 +8,14 @@ import { enumText, who } from '../lib/words.js';
 import { Bar, Table } from './table.js';
 
 // Follow tracks the holders that stop after a change made at startedAt (ms on this machine's clock). If reopened is
-// set, it does not know how long the holders that have already stopped took to do so.
+// set, it is unknown how long the holders that have already stopped took to do so.
 export function Follow({ change, stopped, startedAt, reopened }) {
   const [ended, setEnded] = useState({}); // by token: {how, after}
   const caughtUp = useRef(!reopened);
   useEverySecond();
   const remaining = stopped.filter((s) => !ended[s.permit.token]);
   const names = [...new Set(remaining.map((s) => s.permit.semaphore))];
-  // A long list of names does not fit in a URL, so all semaphores are watched instead.
+  // A long list of names would not fit in a URL, so all semaphores are watched instead.
   const watched = useMemo(() => (names.length <= 40 ? names : []), [change]);
 
   const mark = (found) => found.length && setEnded((g) => ({ ...Object.fromEntries(found), ...g }));

@@ -11,7 +11,7 @@ export function Virtual({ total, height, row, range, open, label, head, columns 
   const ref = useRef(null);
   const [view, setView] = useState([0, 30]);
   const [active, setActive] = useState(0);
-  const focusPending = useRef(false); // the active row should get the focus
+  const focusPending = useRef(false); // the active row should receive the focus
 
   useLayoutEffect(() => {
     let frame = 0;

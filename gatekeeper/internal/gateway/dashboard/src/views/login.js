@@ -6,7 +6,7 @@ import { Text } from '../ui/controls.js';
 import { Failure } from '../ui/feedback.js';
 import { Title } from '../ui/shell.js';
 
-// Login asks for a bearer token, and returns to the page that required it.
+// Login asks for a bearer token and returns to the page that required it.
 export function Login() {
   useTitle('Log in');
   const [params] = useQuery();

@@ -117,7 +117,7 @@ function Groups({ id }) {
   return html`<datalist id=${id}>${groups.map((g) => html`<option value=${g} />`)}</datalist>`;
 }
 
-// MoveNotes shows what the preview of a move contains besides its effects.
+// MoveNotes shows the parts of a move's preview other than its effects.
 function MoveNotes({ preview }) {
   const problems = (preview.not_moved ?? []).filter((n) => n.problem);
   const others = (preview.not_moved ?? []).length - problems.length;

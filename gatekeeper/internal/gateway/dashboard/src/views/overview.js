@@ -1,4 +1,4 @@
-// Every semaphore: its state, the permits in use, the holder and since when, and the waiters.
+// Every semaphore: its state, the permits in use, the holder and how long it has held its permit, and the waiters.
 import { Component } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { get, pollInterval } from '../lib/api.js';
@@ -29,7 +29,7 @@ export function parseFilters(params) {
 
 const stateName = (state) => state.value.slice('DEFINITION_STATE_'.length).toLowerCase();
 
-// StateFilter shows the number of semaphores in each state, and filters by state.
+// StateFilter shows the number of semaphores in each state and filters by state.
 function StateFilter({ counts, total }) {
   const [params, change] = useQuery();
   const selected = params.getAll('state');
@@ -58,7 +58,7 @@ function StateFilter({ counts, total }) {
 
 const quote = (value) => (/[,=!()"]/.test(value) ? `"${value.replaceAll('"', '\\"')}"` : value);
 
-// LabelFilter offers the existing labels, and accepts any selector as text.
+// LabelFilter offers the existing labels and accepts any selector as text.
 function LabelFilter({ labels }) {
   const [params, change] = useQuery();
   const selector = params.get('labels') ?? '';

@@ -75,7 +75,7 @@ function Grant({ number, value, set, remove, error }) {
 }
 
 // useFieldErrors keeps the server's validation errors by field. error(field) returns the rule that the field violates.
-// take(error, knownFields) stores an error, and reports whether the form shows all of it.
+// take(error, knownFields) stores an error and reports whether the form shows all of it.
 export function useFieldErrors() {
   const [fields, setFields] = useState([]);
   const matches = (field) => (f) => f.field === field || f.field.startsWith(`${field}[`);

@@ -1,4 +1,4 @@
-// The roles, in the words of gkctl auth roles: [role, what it includes, what it allows].
+// The roles, worded as in gkctl auth roles: [role, what it includes, what it allows].
 export const roles = [
   ['viewer', '–', 'see definitions, permits, queues, history, jobs and status'],
   ['acquirer', 'viewer', 'acquire, hold and release permits, take over, verify, submit jobs and work on them'],

@@ -8,13 +8,13 @@ import { Glyph } from '../../ui/glyph.js';
 import { Since, Table } from '../../ui/table.js';
 
 const DAY = 86_400_000;
-// In entries. A follower under load always lags a little, because it learns of a commit with the next entry.
+// In entries. A follower under load always lags a little, because each commit is announced with the next entry.
 const lagThreshold = 1000;
 
 export const isLeader = (status) => status?.role === 'SERVER_ROLE_LEADER';
 
 // findLeader returns the leader's status, or undefined if the leader is not responding. After a partition, an old
-// leader may not know yet that it has been replaced.
+// leader may not yet have noticed that it has been replaced.
 export const findLeader = (members) =>
   members
     .map((m) => m.status)
@@ -25,7 +25,7 @@ const portName = (c) => (c.port === 'CERTIFICATE_PORT_API' ? 'API' : enumText(c.
 
 export const clockOffset = (d) => (ms(d) < 0 ? `${duration(-ms(d))} behind` : `${duration(ms(d))} ahead`);
 
-// certificateExpiry describes the expiry of a certificate: [tone, text]. It becomes urgent 30 days before.
+// certificateExpiry describes the expiry of a certificate: [tone, text]. Warnings start 30 days before expiry.
 function certificateExpiry(c) {
   if (c.error) return ['deny', c.error];
   const left = Date.parse(c.not_after) - now();
@@ -61,11 +61,11 @@ function roleName(m) {
   return m.voter ? enumText(m.status.role, 'SERVER_ROLE_') || 'stopping' : 'non-voter';
 }
 
-// preciseDuration keeps microseconds, because a disk write often takes less than a millisecond.
+// preciseDuration keeps hundredths of a millisecond, because a disk write often takes less than a millisecond.
 const preciseDuration = (d) => duration(+(parseFloat(d ?? '0') * 1000).toFixed(2));
 
-// memberColumns returns the columns for members, which are Member records with status, error and lag. A server that is
-// not responding has dashes.
+// memberColumns returns the columns for members, which are Member records with status, error and lag. Servers that are
+// not responding are shown with dashes.
 export function memberColumns(id, clocks) {
   const ifUp = (cell) => (m) => (m.status ? cell(m.status, m) : html`<span class="faint">–</span>`);
   const clockFor = (m) => clocks?.find((c) => c.id === m.id);

@@ -1,4 +1,4 @@
-// Why a caller would or would not get a permit: the decision, step by step. Nothing is changed.
+// Why a caller would or would not get a permit: the decision, step by step. This changes nothing.
 import { useRef, useState } from 'preact/hooks';
 import { path, post } from '../../lib/api.js';
 import { count, ms, plural } from '../../lib/format.js';

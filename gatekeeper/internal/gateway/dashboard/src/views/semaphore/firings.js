@@ -14,8 +14,8 @@ import { Table } from '../../ui/table.js';
 const tones = { claimed: 'accent', done: 'run', spent: 'stop', failed: 'deny', 'cut short': 'stop',
   open: 'wait', forgotten: 'idle' };
 
-// The API lists firings in ascending order of due time. The newest come first here, so all pages are read; there are
-// few.
+// The API lists firings in ascending order of due time. The newest come first here, so all pages are read, of which
+// there are few.
 async function newestFirst(name, signal) {
   let token = '';
   let page;

@@ -12,7 +12,6 @@ import { problem } from '../../ui/options.js';
 import { Deadline, Since, Table } from '../../ui/table.js';
 import { Timeline } from './timeline.js';
 
-// RevokeDialog revokes a permit.
 function RevokeDialog({ permit, onClose, onDone }) {
   const [o, set] = useState({ reason: '', drain: '', unsafe: false });
   const [error, setError] = useState(null);

@@ -1,5 +1,4 @@
-// Shows which known callers two patterns admit. To find out, it previews a new semaphore with these patterns, which is
-// never created.
+// Shows which known callers two patterns admit, by previewing the creation of a semaphore with these patterns.
 import { useEffect, useState } from 'preact/hooks';
 import { post } from '../../lib/api.js';
 import { count, plural } from '../../lib/format.js';
@@ -30,7 +29,7 @@ export function PatternTest({ name, group, acquirer }) {
   const total = result.data?.eligible ?? result.data?.total_admitted ?? 0;
   const admitted = new Set((result.data?.admitted ?? []).map((c) => `${c.acquirer} in ${c.group}`));
   const error = result.error && !result.error.offline ? result.error.fields?.[0]?.rule ?? result.error.message : '';
-  // The servers may list only some of the admitted callers. Whether the others are admitted is then unknown.
+  // The servers may list only some of the admitted callers. It is then unknown whether the rest are admitted.
   const complete = admitted.size >= total;
   const sorted = [...callers].sort((a, b) =>
     admitted.has(`${b.acquirer} in ${b.group}`) - admitted.has(`${a.acquirer} in ${a.group}`));

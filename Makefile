@@ -101,7 +101,7 @@ soak: build ## Keep three servers saturated for an hour (ARGS='-for 10m') and lo
 	@$(call DEPLOY,soak) $(ARGS)
 
 .PHONY: scale
-scale: build ## Fill real servers with 100,000 definitions, 1,000,000 permits and 10,000 clients (ARGS='-size 0.1'); prints the results next to their targets
+scale: build ## Fill real servers with 100,000 definitions, 1,000,000 permits and 10,000 clients (ARGS='-size 0.1'); prints the results alongside their targets
 	@$(call DEPLOY,scale) $(ARGS)
 
 .PHONY: fuzz
@@ -109,7 +109,7 @@ fuzz: ## Run every fuzz target for FUZZTIME (20s) each
 	@.ci/fuzz $(FUZZTIME)
 
 .PHONY: bench
-bench: build ## Measure the servers next to this machine's limits, the client library and, without ARGS, the peers; prints tables and writes JSON
+bench: build ## Measure the servers against this machine's limits, the client library and, without ARGS, the peers; prints tables and writes JSON
 	@$(call DEPLOY,bench) $(ARGS)
 	@$(if $(ARGS),,$(PEERS) -parts work,tasks)
 	@$(if $(ARGS),,$(MAKE) --no-print-directory bench-dashboard)

@@ -98,11 +98,11 @@ func (c *Client) timedOut(ctx context.Context, a *acquisition, timeout time.Dura
 	d := &DeniedError{
 		Semaphore: a.semaphore, Group: a.group, Acquirer: a.acquirer, request: a,
 		Reason: ReasonNoFreePermit, Retry: true, QueueLength: a.place.QueueLength,
-		Message: fmt.Sprintf("%s: no permit became free within %s; the request was at place %d of %d in the queue.", a.semaphore, brief(timeout), a.place.Place, a.place.QueueLength),
+		Message: fmt.Sprintf("%s: no permit became free within %s; the request had reached place %d of %d in the queue.", a.semaphore, brief(timeout), a.place.Place, a.place.QueueLength),
 	}
 	if d.Pause = a.place.Pause; d.Pause != nil {
 		d.Reason = ReasonPaused
-		d.Message = fmt.Sprintf("%s is %s; after %s the request was at place %d of %d in the queue.", a.semaphore, pausedText(d.Pause), brief(timeout), a.place.Place, a.place.QueueLength)
+		d.Message = fmt.Sprintf("%s is %s; after %s the request had reached place %d of %d in the queue.", a.semaphore, pausedText(d.Pause), brief(timeout), a.place.Place, a.place.QueueLength)
 	}
 	ctx, cancel := context.WithTimeout(ctx, cleanupTimeout)
 	defer cancel()

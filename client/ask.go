@@ -29,9 +29,9 @@ func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	}
 	unguarded := r.outage == OutageRunUnguarded
 	if unguarded {
-		r.log().Error("gatekeeper: no server responded: the job runs WITHOUT A PERMIT, and another holder may run it at the same time", "error", err)
+		r.log().Error("gatekeeper: no server responded: running the job WITHOUT A PERMIT; another holder may run it at the same time", "error", err)
 	} else {
-		r.log().Warn("gatekeeper: no server responded: the job does not run", "error", err)
+		r.log().Warn("gatekeeper: no server responded: the job will not run", "error", err)
 	}
 	r.callHooks(func(h *Hooks) { hook(ctx, h.Unavailable, Outage{Err: err, Unguarded: unguarded}) })
 	if !unguarded {

@@ -158,7 +158,7 @@ func TestCall_TooManyInvalidTokens_IsThrottled(t *testing.T) {
 		if !ok || !u.Throttled() || u.Recovering() {
 			t.Fatalf("ListDefinitions() error = %#v, want Throttled", err)
 		}
-		if !strings.HasPrefix(err.Error(), "the servers respond, but are not checking tokens from this address for now: ") {
+		if !strings.HasPrefix(err.Error(), "the servers are responding, but are not checking tokens from this address for now: ") {
 			t.Errorf("error = %q", err)
 		}
 	})
@@ -174,7 +174,7 @@ func TestCall_RecoveredCluster_IsRecovering(t *testing.T) {
 		if !ok || !u.Recovering() || u.NoLeader() || !errors.Is(err, ErrUnavailable) {
 			t.Fatalf("ListDefinitions() error = %#v, want Recovering", err)
 		}
-		if !strings.HasPrefix(err.Error(), "the servers respond, but are not granting permits yet: "+endpoint("a")) {
+		if !strings.HasPrefix(err.Error(), "the servers are responding, but are not granting permits yet: "+endpoint("a")) {
 			t.Errorf("error = %q", err)
 		}
 	})
@@ -196,7 +196,7 @@ func TestCall_NoServerResponds_ErrorListsEveryEndpoint(t *testing.T) {
 		if !u.NoLeader() {
 			t.Error("NoLeader() = false, want true after NO_LEADER")
 		}
-		for _, want := range []string{"the servers respond, but none of them is the leader: ", endpoint("a"), endpoint("b"), "the server is down", reasonNoLeader} {
+		for _, want := range []string{"the servers are responding, but none of them is the leader: ", endpoint("a"), endpoint("b"), "the server is down", reasonNoLeader} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("error = %q, want it to contain %q", err, want)
 			}

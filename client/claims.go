@@ -67,9 +67,9 @@ type InUseError struct {
 func (e *InUseError) Error() string {
 	who := fmt.Sprintf("holder id %q (acquirer %q, group %q)", e.HolderID, e.Acquirer, e.Group)
 	if e.Token == 0 {
-		return fmt.Sprintf("this process is already acquiring semaphore %q as %s: wait for that call to return, or use another holder id", e.Semaphore, who)
+		return fmt.Sprintf("this process is already acquiring semaphore %q as %s: wait for that call to return, or use a different holder id", e.Semaphore, who)
 	}
-	return fmt.Sprintf("this process already holds semaphore %q as %s, with token %d: release that permit first, or use another holder id", e.Semaphore, who, e.Token)
+	return fmt.Sprintf("this process already holds semaphore %q as %s, with token %d: release that permit first, or use a different holder id", e.Semaphore, who, e.Token)
 }
 
 // enter begins an acquisition. For an identity that the application chose, no other acquisition can begin before exit.
@@ -217,7 +217,7 @@ func (r *renewer) reportSuperseded() {
 	r.superseded = nil
 	r.mu.Unlock()
 	for _, t := range taken {
-		r.client.settings.logger.Warn("gatekeeper: two processes use the same holder id: the other process took over the permit",
+		r.client.settings.logger.Warn("gatekeeper: two processes are using the same holder id: the other process took over the permit",
 			"semaphore", t.permit.Semaphore(), "group", t.permit.Group(), "acquirer", t.permit.Acquirer(), "holder_id", t.permit.HolderID(),
 			"token", t.permit.Token(), "superseded_by", t.by)
 	}

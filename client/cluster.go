@@ -29,7 +29,7 @@ const (
 )
 
 // ErrWrongCluster matches every WrongClusterError.
-var ErrWrongCluster = errors.New("servers of different clusters")
+var ErrWrongCluster = errors.New("the servers belong to different clusters")
 
 // WrongClusterError reports that an endpoint does not belong to the cluster that the Client is bound to. Two clusters
 // grant permits for semaphores with the same name independently, so both could grant a permit to the same job. The
@@ -50,7 +50,7 @@ func (e *WrongClusterError) Error() string {
 	}
 	text := fmt.Sprintf("%s belongs to cluster %s, but this client is bound to cluster %s (%s): specify endpoints of a single cluster", e.Endpoint, e.Cluster, e.Bound, by)
 	if seedOf(e.Cluster) == seedOf(e.Bound) {
-		text = fmt.Sprintf("%s belongs to cluster %s, which has since been recovered as %s: remove this endpoint", e.Endpoint, e.Cluster, e.Bound)
+		text = fmt.Sprintf("%s belongs to cluster %s, which was later recovered as %s: remove this endpoint", e.Endpoint, e.Cluster, e.Bound)
 	}
 	return text
 }

@@ -22,7 +22,7 @@ var (
 	// ErrOutcomeUnknown, they also end if a retry is refused because the servers may have forgotten an earlier attempt
 	// or because the permit has ended in the meantime. It is always in an *UnavailableError, whose Ended is nil in
 	// these cases.
-	ErrUnavailable = errors.New("no server answered")
+	ErrUnavailable = errors.New("no server responded")
 	// ErrOutcomeUnknown means that the call may or may not have been carried out. It is always in an *UnavailableError.
 	ErrOutcomeUnknown = errors.New("it is unknown whether the call was carried out")
 	// ErrClosed means that the Client was closed.
@@ -54,11 +54,11 @@ func (e *UnavailableError) Error() string {
 	case e.Unknown:
 		b.WriteString(ErrOutcomeUnknown.Error())
 	case e.Recovering():
-		b.WriteString("the servers respond, but are not granting permits yet")
+		b.WriteString("the servers are responding, but are not granting permits yet")
 	case e.NoLeader():
-		b.WriteString("the servers respond, but none of them is the leader")
+		b.WriteString("the servers are responding, but none of them is the leader")
 	case e.Throttled():
-		b.WriteString("the servers respond, but are not checking tokens from this address for now")
+		b.WriteString("the servers are responding, but are not checking tokens from this address for now")
 	default:
 		b.WriteString(ErrUnavailable.Error())
 	}

@@ -29,10 +29,10 @@ func ExamplePermit_DrainUntil() {
 		permit := client.PermitOf(ctx)
 		for _, table := range []string{"orders", "customers", "invoices"} {
 			if ctx.Err() != nil {
-				return context.Cause(ctx) // no new table
+				return context.Cause(ctx) // do not start another table
 			}
 			if table == "customers" {
-				drain(ctx) // meanwhile, an operator stops the job
+				drain(ctx) // simulates an operator stopping the job
 			}
 			// Finish the current table while the permit can be relied on.
 			if err := permit.Ensure(context.WithoutCancel(ctx), 20*time.Second); err != nil {

@@ -186,7 +186,7 @@ func ExamplePermit_Release_serverUnavailable() {
 	case errors.Is(err, client.ErrReleasePending):
 		fmt.Println("an earlier release is still in progress")
 	case errors.Is(err, client.ErrUnavailable):
-		fmt.Println("no server answered; held:", permit.Held())
+		fmt.Println("no server responded; held:", permit.Held())
 	}
-	// Output: no server answered; held: false
+	// Output: no server responded; held: false
 }

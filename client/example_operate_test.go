@@ -23,7 +23,7 @@ func ExampleClient_Move() {
 
 	move := client.MoveRequest{
 		Selector: client.Selector{Names: []string{"billing", "invoices"}}, FromGroup: "prod", ToGroup: "dr-site",
-		Drain: 2 * time.Minute, Reason: "the storage of prod is failing", DryRun: true,
+		Drain: 2 * time.Minute, Reason: "prod's storage is failing", DryRun: true,
 	}
 	plan, err := c.Move(ctx, move)
 	if err != nil {

@@ -85,7 +85,7 @@ func ExampleWithHooks() {
 	hooks := client.Hooks{
 		Denied:   func(_ context.Context, d *client.DeniedError) { fmt.Println("not run:", d) },
 		Lost:     func(_ context.Context, l client.Loss) { fmt.Println("must stop:", l.Cause) },
-		Overrun:  func(_ context.Context, o client.Overrun) { fmt.Println("still running although", o.Cause) },
+		Overrun:  func(_ context.Context, o client.Overrun) { fmt.Println("still running despite", o.Cause) },
 		Finished: func(_ context.Context, r client.Report) { fmt.Println("ran:", r.Ran, "error:", r.Err) },
 	}
 	_ = client.Wrap(c.Semaphore("nightly-export"), export, client.WithHooks(hooks))(ctx)
@@ -184,14 +184,14 @@ func ExamplePermit_Context() {
 	<-permit.Context().Done()
 	switch cause := context.Cause(permit.Context()); {
 	case errors.Is(cause, client.ErrRevoked), errors.Is(cause, client.ErrMoved), errors.Is(cause, client.ErrHeldTooLong):
-		fmt.Println("an operator stops the job; still held:", permit.Held())
+		fmt.Println("an operator is stopping the job; still held:", permit.Held())
 	case errors.Is(cause, client.ErrExpiring):
-		fmt.Println("no server answers, and the permit expires soon")
+		fmt.Println("no server is responding, and the permit is about to expire")
 	case errors.Is(cause, client.ErrLost):
 		fmt.Println("too late")
 	}
 	_ = permit.Release(ctx) // the job has stopped
-	// Output: an operator stops the job; still held: true
+	// Output: an operator is stopping the job; still held: true
 }
 
 func ExampleClient_Declare() {
@@ -223,7 +223,7 @@ func ExampleSemaphore_TryAcquire() {
 			return err
 		}
 		defer permit.Release(ctx)
-		return export(permit.Context()) // which ends when the job must stop
+		return export(permit.Context()) // this context ends when the job must stop
 	}
 
 	for _, c := range clients {

@@ -21,7 +21,7 @@ func ExampleClient_Verify() {
 		if err != nil {
 			return err // unknown: retry or give up
 		}
-		fmt.Println("sent") // the permit may have ended since
+		fmt.Println("sent") // the permit may have ended since then
 		return nil
 	}
 

@@ -142,7 +142,7 @@ func ExampleSubmitBufferError() {
 	<-refused
 	// Output:
 	// true true
-	// no server answered, and the limit on waiting submissions (1) is reached: submit again later with the same id, or allow more with WithSubmitBuffer
+	// no server responded, and the limit on waiting submissions (1) has been reached: submit again later with the same id, or allow more with WithSubmitBuffer
 }
 
 // A task's context ends with ErrTaskCancelled when its job is cancelled.

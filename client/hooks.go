@@ -15,7 +15,7 @@ type Hooks struct {
 	Waiting func(context.Context, *DeniedError)
 	// Denied is called when the job does not run because it was denied a permit.
 	Denied func(context.Context, *DeniedError)
-	// Unavailable is called when no server answered, after the OutagePolicy has been applied.
+	// Unavailable is called when no server responded, after the OutagePolicy has been applied.
 	Unavailable func(context.Context, Outage)
 	// Lost is called when the contexts of the permit and the job have ended while the job is still running.
 	Lost func(context.Context, Loss)

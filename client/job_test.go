@@ -175,7 +175,7 @@ func TestRunner_FiringForgottenOrTooFarAhead_ReturnsError(t *testing.T) {
 			if !ok || "REASON_"+string(denied.Reason) != reason.String() || !denied.LeaderClock.Equal(leader) || !denied.CallerClock.Equal(leader.Add(time.Hour)) {
 				t.Errorf("%v: RunDue() = %v, want a denial with both clocks", reason, err)
 			}
-			if !strings.Contains(s.log.String(), "the job does not run") {
+			if !strings.Contains(s.log.String(), "the job will not run") {
 				t.Errorf("%v: the denial was not logged: %s", reason, s.log.String())
 			}
 		})

@@ -30,7 +30,7 @@ const (
 
 var (
 	errIdle   = errors.New("no permits to keep alive")
-	errSilent = errors.New("timed out waiting for an answer")
+	errSilent = errors.New("timed out waiting for a response")
 )
 
 // serve keeps a stream open to one of the members for as long as there are permits. It uses a separate connection, so
@@ -207,7 +207,7 @@ func (s *session) exchange(ctx context.Context, f *frame) error {
 	select {
 	case r := <-s.replies:
 		if r.GetFrame() != f.message.GetFrame() {
-			return fmt.Errorf("the answer to frame %d is numbered %d", f.message.GetFrame(), r.GetFrame())
+			return fmt.Errorf("expected the answer to frame %d, but received the answer to frame %d", f.message.GetFrame(), r.GetFrame())
 		}
 		s.answered, s.round = true, 0
 		s.grouped = s.grouped || len(r.GetRefreshed()) > 0

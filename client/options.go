@@ -83,7 +83,7 @@ func newSettings(endpoints []string, opts []Option) (*settings, error) {
 	if s.defaults.acquirer == "" {
 		host, err := os.Hostname()
 		if err != nil {
-			return nil, fmt.Errorf("the host name is not available (set GK_ACQUIRER or use WithAcquirer): %w", err)
+			return nil, fmt.Errorf("cannot determine the host name (set GK_ACQUIRER or use WithAcquirer): %w", err)
 		}
 		s.defaults.acquirer = host
 	}

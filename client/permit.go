@@ -224,7 +224,7 @@ func (p *Permit) stallsAt() time.Duration {
 // ctx that ends when the process must exit.
 //
 // It returns nil if this release, or a retry of it, freed the slot. It returns an *EndedError if the permit had already
-// ended, for example by expiring. It returns an *UnavailableError if no server answered. Release may then be called
+// ended, for example by expiring. It returns an *UnavailableError if no server responded. Release may then be called
 // again; if it is not, the slot becomes free when the permit expires. Release marks the firing as done; see also
 // ReleaseCutShort and ReleaseNotRun.
 func (p *Permit) Release(ctx context.Context) error {

@@ -43,10 +43,10 @@ func grpcStatus(err error) (*status.Status, bool) {
 }
 
 const (
-	plainTimeout = "timed out waiting for an answer"
+	plainTimeout = "timed out waiting for a response"
 	plainClosed  = "the connection was closed"
 	plainNotGRPC = "the server at that address does not speak gRPC: is it the wrong port?"
-	plainNoTLS   = "the server at that address does not speak TLS, which this client uses"
+	plainNoTLS   = "the server at that address does not speak TLS, but this client requires it"
 
 	plainUntrusted      = "the server's certificate is not trusted"
 	plainBadCertificate = "the server does not accept the client certificate"
@@ -65,8 +65,8 @@ var plainTable = []struct{ part, text string }{ //nolint:gochecknoglobals // a t
 	{"certificate required", plainNoCertificate},
 	{"bad certificate", plainBadCertificate},
 	{"connection refused", "nothing is listening there"},
-	{"produced zero addresses", "no host has that name"},
-	{"no such host", "no host has that name"},
+	{"produced zero addresses", "host not found"},
+	{"no such host", "host not found"},
 	{"server misbehaving", "the name cannot be resolved at the moment"},
 	{"no route to host", "there is no route to that host"},
 	{"network is unreachable", "there is no route to that network"},

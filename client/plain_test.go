@@ -68,7 +68,7 @@ func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 		{"no server", "127.0.0.1:1", false, "nothing is listening there"},
 		{"unknown host", "nobody.invalid:7420", false, ""},             // the text depends on the system's name resolution
 		{"connection closed", cut, false, "the connection was closed"}, // before or after the preface
-		{"silent server", silent, false, "timed out waiting for an answer"},
+		{"silent server", silent, false, "timed out waiting for a response"},
 		{"web server", web, false, "the server at that address does not speak gRPC"},
 		{"web server, TLS client", web, true, "the server at that address does not speak TLS"},
 		{"TLS server, plaintext client", secure.Listener.Addr().String(), false, "the connection was closed"},
@@ -83,7 +83,7 @@ func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 			dialled := must(Dial(t.Context(), []string{c.endpoint}, opts...))(t)
 			defer dialled.Close()
 			_, err := dialled.Members(t.Context(), &gatekeeperv1.GetStatusRequest{})
-			if err == nil || !strings.HasPrefix(err.Error(), "no server answered: "+c.endpoint+": "+c.want) {
+			if err == nil || !strings.HasPrefix(err.Error(), "no server responded: "+c.endpoint+": "+c.want) {
 				t.Errorf("Members() error = %v, want %q", err, c.want)
 			}
 			for _, raw := range []string{"rpc error", "code =", "desc =", "dial tcp", "transport:", "context deadline exceeded", "(Un"} {
@@ -113,7 +113,7 @@ func TestStatusError_WithoutReason_HasPlainText(t *testing.T) {
 
 func TestUnavailable_NoAttempt_ReportsEndedContext(t *testing.T) {
 	err := &UnavailableError{Ended: context.DeadlineExceeded}
-	if want := "no server answered: the context ended before a server was called"; err.Error() != want {
+	if want := "no server responded: the context ended before a server was called"; err.Error() != want {
 		t.Errorf("Error() = %q, want %q", err, want)
 	}
 	if !errors.Is(err, context.DeadlineExceeded) || err.NoLeader() {

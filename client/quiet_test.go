@@ -70,7 +70,7 @@ func TestCall_AttemptTimesOut_EndsOnServer(t *testing.T) {
 		if len(ended) != 2 || ended[0] != time.Second || ended[1] != 1500*time.Millisecond {
 			t.Errorf("attempts ended on the server after %v, want [1s 1.5s]", ended)
 		}
-		if want := "no server answered: passthrough:///a: timed out waiting for an answer"; err == nil || err.Error() != want || !errors.Is(err, context.DeadlineExceeded) {
+		if want := "no server responded: passthrough:///a: timed out waiting for a response"; err == nil || err.Error() != want || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("ListDefinitions() error = %v, want %q", err, want)
 		}
 	})

@@ -65,7 +65,7 @@ func newRenewer(c *Client) *renewer {
 }
 
 // errHeldTwice means that a server granted the same token to two acquisitions.
-var errHeldTwice = errors.New("the servers granted a token that this process already holds under another holder id")
+var errHeldTwice = errors.New("the servers granted a token that this process already holds under a different holder id")
 
 // add starts keeping a granted permit alive.
 func (r *renewer) add(ctx context.Context, a *acquisition, got answer) (*Permit, error) {
@@ -191,7 +191,7 @@ func (r *renewer) expireDue() (wait time.Duration, stalled []*Permit) {
 		case now >= p.belief.deadline:
 			r.end(p, lostAtDeadline())
 		case now >= p.stallsAt():
-			_ = r.stopFor(p, &StopError{stalled: true, Message: fmt.Sprintf("none for %s", p.stall), Until: r.wallTime(p.belief.deadline)}) // the context's cause is the same error
+			_ = r.stopFor(p, &StopError{stalled: true, Message: fmt.Sprintf("no call to Progress for %s", p.stall), Until: r.wallTime(p.belief.deadline)}) // the context's cause is the same error
 			stalled = append(stalled, p)
 		case now < p.belief.deadline-stopTime(p.stopTime, p.belief.duration):
 			r.scheduleEvent(p) // the job has since made progress

@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// pingEvery and pingTimeout detect a connection that was cut silently. Servers allow a ping every 5 s.
-	pingEvery   = 10 * time.Second
-	pingTimeout = 5 * time.Second
+	// pingInterval and pingTimeout detect a connection that was cut silently. Servers allow a ping every 5 s.
+	pingInterval = 10 * time.Second
+	pingTimeout  = 5 * time.Second
 	// connectTimeout bounds one attempt to connect, including TLS.
 	connectTimeout = 3 * time.Second
 	// maxMessage bounds the size of received messages. No page or answer from a server is larger.
@@ -73,7 +73,7 @@ func newRouter(s *settings) *router {
 			grpc.WithDisableRetry(), // the client retries, because only it knows which calls are safe to repeat
 			grpc.WithDisableServiceConfig(),
 			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
-			grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingEvery, Timeout: pingTimeout}),
+			grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: pingInterval, Timeout: pingTimeout}),
 			grpc.WithConnectParams(grpc.ConnectParams{
 				Backoff:           grpcbackoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
 				MinConnectTimeout: connectTimeout,

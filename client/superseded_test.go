@@ -38,7 +38,7 @@ func TestPermit_Superseded_IsLostWithErrSuperseded(t *testing.T) {
 					t.Errorf("Ensure() = %v, want ErrSuperseded", err)
 				}
 				synctest.Wait()
-				for _, want := range []string{"level=WARN", "two processes use the same holder id", "semaphore=export", "group=prod", "acquirer=app1", "holder_id=worker", "token=7", "superseded_by=9"} {
+				for _, want := range []string{"level=WARN", "two processes are using the same holder id", "semaphore=export", "group=prod", "acquirer=app1", "holder_id=worker", "token=7", "superseded_by=9"} {
 					if !strings.Contains(s.log.String(), want) {
 						t.Errorf("the log does not contain %q:\n%s", want, s.log.String())
 					}
@@ -109,7 +109,7 @@ func TestLoop_Superseded_BacksOffWhileOtherProcessHolds(t *testing.T) {
 		if n := len(d.requestTimes); n != 2 {
 			t.Errorf("sent %d requests after the other process released its permit, want 2", n)
 		}
-		if n := strings.Count(d.log.String(), "two processes use the same holder id"); n != 1 {
+		if n := strings.Count(d.log.String(), "two processes are using the same holder id"); n != 1 {
 			t.Errorf("got %d warnings, want 1:\n%s", n, d.log.String())
 		}
 		cancel()
@@ -141,7 +141,7 @@ func TestRun_Superseded_SkipsRunsForPermitDuration(t *testing.T) {
 		if n := len(d.requestTimes); n != 1 {
 			t.Errorf("sent %d requests, want 1", n)
 		}
-		if n := strings.Count(d.log.String(), "the job does not run"); n != 1 || strings.Contains(d.log.String(), "level=ERROR") {
+		if n := strings.Count(d.log.String(), "the job will not run"); n != 1 || strings.Contains(d.log.String(), "level=ERROR") {
 			t.Errorf("the denial was logged %d times, want once and not at level ERROR:\n%s", n, d.log.String())
 		}
 		pass(2 * time.Second)
@@ -183,7 +183,7 @@ func TestRun_HolderIDInUse_IsLoggedOnce(t *testing.T) {
 			}
 			NewRunner(sem, untilEnded).Fire(t.Context(), time.Now())
 		}
-		if n := strings.Count(s.log.String(), "does not run"); n != 1 || strings.Contains(s.log.String(), "level=ERROR") {
+		if n := strings.Count(s.log.String(), "will not run"); n != 1 || strings.Contains(s.log.String(), "level=ERROR") {
 			t.Errorf("the denial was logged %d times, want once and not at level ERROR:\n%s", n, s.log.String())
 		}
 		release(t, p)

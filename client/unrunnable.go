@@ -77,7 +77,7 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 		key.holderID = *a.holderID
 	}
 	if r.sem.client.loggedDenials.changed(key, cause) {
-		r.log().Warn("gatekeeper: the job does not run"+text, more...)
+		r.log().Warn("gatekeeper: the job will not run"+text, more...)
 	}
 }
 
@@ -120,12 +120,12 @@ func (d *DeniedError) ExplainCommand() string {
 	words := []string{"gkctl", "explain"}
 	add := func(flag, value string) {
 		if value != "" {
-			words = append(words, flag, shellWord(value))
+			words = append(words, flag, shellQuote(value))
 		}
 	}
 	dashed := strings.HasPrefix(d.Semaphore, "-")
 	if !dashed {
-		words = append(words, shellWord(d.Semaphore))
+		words = append(words, shellQuote(d.Semaphore))
 	}
 	add("--group", d.Group)
 	add("--acquirer", d.Acquirer)
@@ -144,13 +144,13 @@ func (d *DeniedError) ExplainCommand() string {
 		}
 	}
 	if dashed {
-		words = append(words, "--", shellWord(d.Semaphore))
+		words = append(words, "--", shellQuote(d.Semaphore))
 	}
 	return strings.Join(words, " ")
 }
 
-// shellWord quotes a word for a shell if necessary.
-func shellWord(s string) string {
+// shellQuote quotes a word for a shell if necessary.
+func shellQuote(s string) string {
 	plain := func(c rune) bool {
 		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.ContainsRune("-_./:@+,=", c)
 	}

@@ -33,7 +33,7 @@ func TestRunner_PersistentDenial_IsLoggedOncePerCause(t *testing.T) {
 			for range 3 {
 				_ = NewRunner(s.client.Semaphore("export"), untilEnded).Run(t.Context())
 			}
-			n := strings.Count(s.log.String(), "the job does not run")
+			n := strings.Count(s.log.String(), "the job will not run")
 			if n-logged != want {
 				t.Errorf("%s, %s: the denial was logged %d times, want %d:\n%s", reason, message, n-logged, want, s.log.String())
 			}
@@ -74,7 +74,7 @@ func TestRunner_AllPermitsHeldForOperator_LogsDenial(t *testing.T) {
 		d := &gatekeeperv1.Denial{Reason: gatekeeperv1.Reason_REASON_NO_FREE_PERMIT, Holders: []*gatekeeperv1.Permit{{State: gatekeeperv1.PermitState_PERMIT_STATE_HELD}}}
 		s.a.tryAcquire = deniesWith(&d)
 		_ = NewRunner(s.client.Semaphore("export"), untilEnded).Run(t.Context())
-		if !strings.Contains(s.log.String(), "the job does not run") {
+		if !strings.Contains(s.log.String(), "the job will not run") {
 			t.Error("the denial was not logged")
 		}
 	})
@@ -101,7 +101,7 @@ func TestRunner_WaitsForPermitHeldForOperator_LogsOnce(t *testing.T) {
 					d.Message = "reworded"
 				}
 				log := s.log.String()
-				if n := strings.Count(log, "the job does not run"); n != 1 {
+				if n := strings.Count(log, "the job will not run"); n != 1 {
 					t.Errorf("the denial was logged %d times, want once:\n%s", n, log)
 				}
 				for _, want := range []string{"gkctl clear 7", `explain="gkctl explain export --group prod --acquirer app1"`} {
@@ -131,7 +131,7 @@ func TestRunner_OtherRequestGranted_LogsDenialOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n := strings.Count(s.log.String(), "the job does not run"); n != 1 {
+		if n := strings.Count(s.log.String(), "the job will not run"); n != 1 {
 			t.Errorf("the denial was logged %d times, want once:\n%s", n, s.log.String())
 		}
 	})
@@ -172,7 +172,7 @@ func TestRunDue_FiringClaimedBySameIdentity_ReturnsError(t *testing.T) {
 		d := &gatekeeperv1.Denial{Reason: gatekeeperv1.Reason_REASON_FIRING_CLAIMED, Message: "m", Firing: claim}
 		s.a.tryAcquire = deniesWith(&d)
 		own := NewRunner(s.client.Semaphore("export", WithHolderID("worker")), untilEnded)
-		if _, ok := errors.AsType[*DeniedError](own.RunDue(t.Context(), due)); !ok || !strings.Contains(s.log.String(), "the job does not run") {
+		if _, ok := errors.AsType[*DeniedError](own.RunDue(t.Context(), due)); !ok || !strings.Contains(s.log.String(), "the job will not run") {
 			t.Errorf("RunDue() did not return and log a *DeniedError:\n%s", s.log.String())
 		}
 		if want := `gkctl explain export --group prod --acquirer app1 --holder-id worker --firing export@2026-01-31T02:00:00Z`; !strings.Contains(s.log.String(), want) {

@@ -120,7 +120,7 @@ func (c *Client) submitOnce(ctx context.Context, conn *link, job *gatekeeperv1.J
 
 // payloadTooLarge returns the error that a server would return for a payload above every possible limit.
 func payloadTooLarge(index, bytes int) error {
-	s := status.New(codes.ResourceExhausted, fmt.Sprintf("the payload of task %d has %d bytes, and the limit for a task can be at most %d", index, bytes, maxPayload))
+	s := status.New(codes.ResourceExhausted, fmt.Sprintf("the payload of task %d is %d bytes, but the limit for a task can be at most %d", index, bytes, maxPayload))
 	return &WorkLimitError{Limit: "max_task_bytes", Needed: uint64(bytes), Max: maxPayload, StatusError: &StatusError{
 		Code: s.Code(), Reason: reasonWorkLimit, Message: s.Message(), status: s,
 	}}
@@ -162,7 +162,7 @@ func (p *place) leave() {
 type SubmitBufferError struct{ Limit int }
 
 func (e *SubmitBufferError) Error() string {
-	return fmt.Sprintf("%v, and the limit on waiting submissions (%d) is reached: submit again later with the same id, or allow more with WithSubmitBuffer", ErrUnavailable, e.Limit)
+	return fmt.Sprintf("%v, and the limit on waiting submissions (%d) has been reached: submit again later with the same id, or allow more with WithSubmitBuffer", ErrUnavailable, e.Limit)
 }
 
 // Is reports whether target is ErrUnavailable.

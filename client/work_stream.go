@@ -21,15 +21,15 @@ const (
 	// more often. Servers require a frame every 10 s.
 	minHeartbeat = time.Second
 	maxHeartbeat = 5 * time.Second
-	// progressEvery is the minimum time between two reports of progress.
-	progressEvery = 250 * time.Millisecond
-	// keptFrames is how many frames are recorded, with their send times. frameGap is the minimum time between two
-	// recorded frames, because a busy worker sends a frame for each task. Together they cover 10 s, twice what a server
-	// needs.
-	keptFrames = 512
-	frameGap   = 20 * time.Millisecond
-	// maxWaited is more than a server can report as the wait between the last frame and a grant.
-	maxWaited = time.Hour
+	// progressInterval is the minimum time between two reports of progress.
+	progressInterval = 250 * time.Millisecond
+	// maxRecordedFrames is how many frames are recorded, with their send times. frameGap is the minimum time between
+	// two recorded frames, because a busy worker sends a frame for each task. Together they cover 10 s, twice what a
+	// server needs.
+	maxRecordedFrames = 512
+	frameGap          = 20 * time.Millisecond
+	// maxGrantWait is more than a server can report as the wait between the last frame and a grant.
+	maxGrantWait = time.Hour
 	// closeTimeout bounds the wait for a stream to end after this side has closed it.
 	closeTimeout = 5 * time.Second
 )
@@ -279,7 +279,7 @@ func (w *WorkStream) next() (m *gatekeeperv1.WorkRequest, wait time.Duration) {
 		break
 	}
 	if len(w.progress) == 0 {
-		w.progressAt = now + progressEvery
+		w.progressAt = now + progressInterval
 	}
 	return w.stampLocked(m), 0
 }
@@ -299,7 +299,7 @@ func (w *WorkStream) stampLocked(m *gatekeeperv1.WorkRequest) *gatekeeperv1.Work
 	if n := len(w.sent); n > 0 && now-w.sent[n-1].at < frameGap {
 		return m
 	}
-	if len(w.sent) == keptFrames {
+	if len(w.sent) == maxRecordedFrames {
 		w.sent = slices.Delete(w.sent, 0, 1)
 	}
 	w.sent = append(w.sent, stampedFrame{w.frame, now})
@@ -331,7 +331,7 @@ func (w *WorkStream) denied(d *DeniedError, h WorkHandler) {
 	if !d.NeedsAction() { // a pause is intended
 		level = slog.LevelInfo
 	}
-	w.client.settings.logger.Log(w.ctx, level, "gatekeeper: the worker gets no tasks: "+d.Message, "semaphore", d.Semaphore, "reason", d.Reason,
+	w.client.settings.logger.Log(w.ctx, level, "gatekeeper: the worker is not receiving tasks: "+d.Message, "semaphore", d.Semaphore, "reason", d.Reason,
 		"explain", d.ExplainCommand())
 }
 
@@ -351,7 +351,7 @@ func (w *WorkStream) granted(g *gatekeeperv1.TaskGrant, h WorkHandler) {
 	a.holderID, a.holderIDSet, a.claim = &id, false, nil
 	err := errTooLate
 	var got answer
-	if waited := g.GetGrant().GetWaited().AsDuration(); known && waited >= 0 && waited < maxWaited {
+	if waited := g.GetGrant().GetWaited().AsDuration(); known && waited >= 0 && waited < maxGrantWait {
 		got, err = w.client.answer(g.GetGrant(), nil, sent, &a)
 	}
 	var permit *Permit
@@ -359,7 +359,7 @@ func (w *WorkStream) granted(g *gatekeeperv1.TaskGrant, h WorkHandler) {
 		permit, err = w.client.renewer.add(w.ctx, &a, got)
 	}
 	if err != nil {
-		w.client.settings.logger.Warn("gatekeeper: a task is returned because its permit cannot be counted on",
+		w.client.settings.logger.Warn("gatekeeper: returning a task because its permit cannot be counted on",
 			"semaphore", a.semaphore, "job", g.GetJob().GetId(), "index", g.GetTask().GetIndex(), "error", err)
 		w.enqueue(endRequest(&gatekeeperv1.TaskEnd{Token: p.GetToken(), Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN}))
 		time.AfterFunc(maxBackoff, func() { w.Take(1) })

@@ -31,8 +31,8 @@ func TestSentBefore_RecentFrame_ReturnsNearestEarlierTime(t *testing.T) {
 			t.Errorf("sentBefore(%d) = %v, want none", unknown, at)
 		}
 	}
-	if len(w.sent) > keptFrames {
-		t.Errorf("len(w.sent) = %d, want at most %d", len(w.sent), keptFrames)
+	if len(w.sent) > maxRecordedFrames {
+		t.Errorf("len(w.sent) = %d, want at most %d", len(w.sent), maxRecordedFrames)
 	}
 }
 

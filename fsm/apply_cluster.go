@@ -78,14 +78,14 @@ func (s *State) keptRequests(name string) int {
 	return int(s.settings.Requests.OrDefault().Kept)
 }
 
-// maxMaxDuration keeps sums of a few durations far from overflow.
-const maxMaxDuration = semaphore.MaxSpan
+// maxDurationLimit keeps sums of a few durations far from overflow.
+const maxDurationLimit = semaphore.MaxSpan
 
 func (s Settings) validate() error {
 	bounds := s.Requests.OrDefault()
 	switch {
-	case s.MaxDuration < semaphore.MinDuration || s.MaxDuration > maxMaxDuration:
-		return fmt.Errorf("max_duration %v is not between %v and %v", s.MaxDuration, semaphore.MinDuration, maxMaxDuration)
+	case s.MaxDuration < semaphore.MinDuration || s.MaxDuration > maxDurationLimit:
+		return fmt.Errorf("max_duration %v is not between %v and %v", s.MaxDuration, semaphore.MinDuration, maxDurationLimit)
 	case s.RememberedRequests == 0:
 		return fmt.Errorf("remembered_requests must not be 0: otherwise a retry could not tell that its request has ended")
 	case s.JournalLifetime < 0:

@@ -62,7 +62,7 @@ func (d *draft) endNamedDrain(name string, c EndDrain, ensureRevision func()) {
 	case i >= 0:
 		ensureRevision()
 		pending.drains = slices.Delete(slices.Clone(pending.drains), i, i+1) // readers may be using the old slice
-		d.setDue(name, pending)
+		d.setTimers(name, pending)
 	case before != nil && before.Pause != nil && before.Pause.Revision == c.Change && before.Pause.Drain > 0:
 		ensureRevision()
 		pause, now := *before.Pause, *before
@@ -118,7 +118,7 @@ func (d *draft) revertEdit(name string, pending pendingTimers, i int, at time.Ti
 	if len(revertedFields) > 0 && invalidErr == nil {
 		after = &StoredDefinition{
 			Definition: restored, Version: d.revision, CreatedRevision: before.CreatedRevision,
-			UpdatedBy: ownAuthor, UpdatedAt: at, Reason: reason, Pause: before.Pause,
+			UpdatedBy: systemAuthor, UpdatedAt: at, Reason: reason, Pause: before.Pause,
 			MisfiresFrom: misfiresFrom(before, restored, at),
 		}
 		d.setDefinition(name, after)
@@ -127,17 +127,17 @@ func (d *draft) revertEdit(name string, pending pendingTimers, i int, at time.Ti
 			pending.addDrain(semaphore.Drain{Revision: d.revision, Duration: drain})
 		}
 	}
-	d.setDue(name, pending)
+	d.setTimers(name, pending)
 	d.note(JournalEntry{
-		Kind: RevertedEvent, Semaphore: name, Before: before.Definition, After: after.Definition, Author: ownAuthor, Reason: reason, At: at, Drain: drain,
+		Kind: RevertedEvent, Semaphore: name, Before: before.Definition, After: after.Definition, Author: systemAuthor, Reason: reason, At: at, Drain: drain,
 	})
 	d.emit(Event{
-		Kind: RevertedEvent, Semaphore: name, Definition: after, Before: before, Change: end.Revision, Author: ownAuthor, Reason: reason, At: at,
+		Kind: RevertedEvent, Semaphore: name, Definition: after, Before: before, Change: end.Revision, Author: systemAuthor, Reason: reason, At: at,
 	})
 }
 
-// ownAuthor is the author of changes that no caller requested.
-const ownAuthor = "gatekeeper"
+// systemAuthor is the author of changes that no caller requested.
+const systemAuthor = "gatekeeper"
 
 // withoutEnd removes the temporary edit at index i, and removes its values from the later ones, so that they do not
 // restore a value that was only temporary.

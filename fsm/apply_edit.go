@@ -229,7 +229,7 @@ func (d *draft) schedule(c EditBatch, name string, pending pendingTimers, before
 			Revision: d.revision, Until: c.Until, Before: before.Definition, After: after.Definition, Drain: c.Drain,
 		})
 	}
-	d.setDue(name, pending)
+	d.setTimers(name, pending)
 }
 
 // addDrain adds a drain and drops the oldest one if there are too many.

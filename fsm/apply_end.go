@@ -128,7 +128,7 @@ func (d *draft) expire(c Expire) Result {
 	if !d.timely(c.Term) || p == nil || p.State != semaphore.Live {
 		return PermitResult{Permit: p}
 	}
-	if !d.holdsLost(p.Semaphore) {
+	if !d.holdsLostPermits(p.Semaphore) {
 		after, revision := d.end(p, ending{how: semaphore.EndExpired, kind: Expired, cooling: c.Cooling, at: c.At})
 		return PermitResult{Applied: true, Permit: after, Revision: revision}
 	}
@@ -148,8 +148,8 @@ func (d *draft) hold(p *semaphore.Permit) *semaphore.Permit {
 	return &held
 }
 
-// holdsLost reports whether a lost permit of this semaphore is held for an operator.
-func (s *State) holdsLost(sem string) bool {
+// holdsLostPermits reports whether a lost permit of this semaphore is held for an operator.
+func (s *State) holdsLostPermits(sem string) bool {
 	def := s.Definition(sem)
 	return def != nil && def.Definition.OnExpiry == semaphore.OnExpiryHold
 }

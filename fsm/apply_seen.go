@@ -54,8 +54,8 @@ func (d *draft) noteMissed(c NoteMissed) Result {
 		kind = HeardEvent
 	}
 	revision := d.advance()
-	d.note(JournalEntry{Kind: kind, Semaphore: c.Semaphore, Author: ownAuthor, Reason: c.Text, At: c.At, Missed: c.Missed})
-	d.emit(Event{Kind: kind, Semaphore: c.Semaphore, Missed: c.Missed, Author: ownAuthor, Reason: c.Text, At: c.At})
+	d.note(JournalEntry{Kind: kind, Semaphore: c.Semaphore, Author: systemAuthor, Reason: c.Text, At: c.At, Missed: c.Missed})
+	d.emit(Event{Kind: kind, Semaphore: c.Semaphore, Missed: c.Missed, Author: systemAuthor, Reason: c.Text, At: c.At})
 	return RevisionResult{Applied: true, Revision: revision}
 }
 
@@ -66,7 +66,7 @@ func (d *draft) endQuarantine(c EndQuarantine) Result {
 	}
 	revision := d.advance()
 	d.quarantine = 0
-	d.note(JournalEntry{Kind: QuarantineEnded, Author: ownAuthor, At: c.At})
-	d.emit(Event{Kind: QuarantineEnded, Author: ownAuthor, At: c.At})
+	d.note(JournalEntry{Kind: QuarantineEnded, Author: systemAuthor, At: c.At})
+	d.emit(Event{Kind: QuarantineEnded, Author: systemAuthor, At: c.At})
 	return RevisionResult{Applied: true, Revision: revision}
 }

@@ -94,7 +94,7 @@ func (d *draft) submitTasks(c SubmitTasks) Result {
 func (d *draft) invalidTasks(j *work.Job, tasks [][]byte, digest string) string {
 	switch {
 	case digest != "" && len(digest) != sha256.Size:
-		return fmt.Sprintf("the digest has %d bytes", len(digest))
+		return fmt.Sprintf("the digest is %d bytes long", len(digest))
 	case len(tasks) == 0 && (digest == "" || j == nil || j.Tasks == 0):
 		return "there are no tasks"
 	}
@@ -211,7 +211,7 @@ func (d *draft) invalidResult(c Release) string {
 	}
 	switch j := d.JobByNumber(t.Job); {
 	case uint64(len(c.Result)) > uint64(j.MaxResult):
-		return fmt.Sprintf("the result has %d bytes, but the max_result of job %q is %d", len(c.Result), j.ID, j.MaxResult)
+		return fmt.Sprintf("the result is %d bytes long, but the max_result of job %q is %d", len(c.Result), j.ID, j.MaxResult)
 	case c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed:
 		return "a task that has not ended must not have a result"
 	}

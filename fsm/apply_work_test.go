@@ -505,7 +505,7 @@ func TestRestore_InconsistentJobs_AreRefused(t *testing.T) {
 		{"unknown cancel cause", func(r []*logv1.Record) []*logv1.Record { job(r, "cancelled").CancelCause = 0; return r }},
 		{"is in state 3, but has", func(r []*logv1.Record) []*logv1.Record { job(r, "open").State = uint32(work.Ended); return r }},
 		{"is in state 2, but has", func(r []*logv1.Record) []*logv1.Record { job(r, "ended").State = uint32(work.Open); return r }},
-		{"names permit", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Submitter = 1 << 40; return r }},
+		{"was submitted under permit", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Submitter = 1 << 40; return r }},
 		{"has the same position in the order of tasks", func(r []*logv1.Record) []*logv1.Record {
 			twin := job(r, "receiving")
 			twin.State, twin.Digest, twin.Submitted = uint32(work.Open), job(r, "open").GetDigest(), twin.GetNumber()

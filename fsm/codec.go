@@ -20,7 +20,7 @@ var (
 	// ErrUnknownCommand means that a newer server wrote the entry, and this version does not support it. The server
 	// must stop and be upgraded before it applies any more entries. If it skipped the entry, its state would differ
 	// from that of the other servers.
-	ErrUnknownCommand = errors.New("fsm: the log contains a command that this version does not know; upgrade this server")
+	ErrUnknownCommand = errors.New("fsm: the log contains a command that this version does not recognize; upgrade this server")
 	// ErrMalformed means that the bytes are not a log entry. The log is damaged, or was not written by Gatekeeper.
 	ErrMalformed = errors.New("fsm: malformed log entry")
 )

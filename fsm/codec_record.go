@@ -287,9 +287,9 @@ func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 		r.requires(3)
 	}
 	if out.Edit != EditDefinitions && (out.Semaphore != "" || len(in.GetSkipped()) > 0) {
-		r.fail("it lists definitions but is not an edit of definitions")
+		r.fail("it lists definitions but does not edit definitions")
 	}
-	out.Response = r.editAnswer(in)
+	out.Response = r.editResponse(in)
 	if (outcome == outcomeEdited) != (out.Semaphore == "") {
 		r.fail("the outcome is invalid for a request for semaphore %q", out.Semaphore)
 	}
@@ -299,8 +299,8 @@ func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 	return out
 }
 
-// editAnswer reads the response to an edit.
-func (r *reader) editAnswer(in *logv1.StoredRequest) *EditResponse {
+// editResponse reads the response to an edit.
+func (r *reader) editResponse(in *logv1.StoredRequest) *EditResponse {
 	out := EditResponse{
 		NoOp: in.GetNoOp(), Names: in.GetNames(), Skipped: in.GetSkipped(), Permits: in.GetPermits(), Cordon: r.cordon(in.GetCordon()),
 		Firings: r.firings(in.GetFirings()),
@@ -320,7 +320,7 @@ func (r *reader) editAnswer(in *logv1.StoredRequest) *EditResponse {
 		out.Cordon != nil && kind != EditCordon,
 		out.Firings != nil && kind != EditForgetFirings,
 		out.NoOp && (!kind.mayBeNoOp() || len(out.Names) > 0 || out.Firings != nil):
-		r.fail("a request has a response to another kind of request")
+		r.fail("a request has a response to a different kind of request")
 	}
 	return out.stored()
 }

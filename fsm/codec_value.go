@@ -65,7 +65,7 @@ var (
 func (w *writer) nanos(t time.Time) int64 {
 	if t.Before(earliest) || t.After(latest) {
 		if w.err == nil {
-			w.err = fmt.Errorf("the instant %v does not fit into Unix nanoseconds", t)
+			w.err = fmt.Errorf("the time %v cannot be represented in Unix nanoseconds", t)
 		}
 		return 0
 	}
@@ -104,7 +104,7 @@ func (r *reader) job(in *logv1.Release) semaphore.JobEnd {
 	case in.GetNotRun() && in.GetCutShort() || in.GetFailed() && (in.GetNotRun() || in.GetCutShort()):
 		r.fail("a job has more than one outcome: it did not run, was cut short, or failed")
 	case in.GetFailure() != "" && !in.GetFailed() && !in.GetNotRun() && !in.GetCutShort():
-		r.fail("a job that is done has a failure text")
+		r.fail("a completed job has a failure message")
 	case in.GetFailed():
 		return semaphore.JobFailed
 	case in.GetNotRun():

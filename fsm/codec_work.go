@@ -117,7 +117,7 @@ func (in *restorer) job(j *work.Job) {
 		j.Spec.Semaphore = def.Definition.Name
 	}
 	if p := in.d.Permit(j.Submitter); j.Submitter != 0 && j.State <= work.Open && (p == nil || p.State == semaphore.Cooling) {
-		in.r.fail("job %d names permit %d as its submitter's, but the permit does not exist", j.Number, j.Submitter)
+		in.r.fail("job %d was submitted under permit %d, which does not exist", j.Number, j.Submitter)
 	}
 	j.Bytes = j.Reserved()
 	in.d.setJob(nil, j)

@@ -118,8 +118,8 @@ func (d *draft) setCordons(updated []*Cordon) {
 	d.cordons, d.cordonRevision, d.rules = updated, d.revision, d.index
 }
 
-// setDue replaces the drains and temporary edits of a name. The zero value removes them.
-func (d *draft) setDue(name string, updated pendingTimers) {
+// setTimers replaces the drains and temporary edits of a name. The zero value removes them.
+func (d *draft) setTimers(name string, updated pendingTimers) {
 	d.rules = d.index
 	if len(updated.drains) > 0 || len(updated.ends) > 0 {
 		d.timers.Set(name, &updated)

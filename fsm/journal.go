@@ -123,7 +123,7 @@ func (d *draft) note(e JournalEntry) {
 	d.addJournal(noted)
 	d.trimJournalOf(e.Semaphore)
 	d.trimJournal()
-	d.ageJournal(e.At)
+	d.expireJournal(e.At)
 }
 
 // setWholeChange sets the WholeChange of an entry. Entries of one change are published together, so earlier ones can
@@ -208,21 +208,21 @@ func (s *State) excess(edit, run *JournalEntry, edits, runs int, limit uint32) *
 }
 
 const (
-	// maxAgedAtOnce is how many entries of each kind may be dropped because of their age when an entry is added. It is
-	// large enough to catch up, and small enough that a leader whose clock is far ahead does not empty the journal.
-	maxAgedAtOnce = 2
+	// maxExpiredAtOnce is how many entries of each kind may be dropped because of their age when an entry is added. It
+	// is large enough to catch up, and small enough that a leader whose clock is far ahead does not empty the journal.
+	maxExpiredAtOnce = 2
 	// maxUndatedScan is how many of the oldest entries are searched for the first one that has a time.
 	maxUndatedScan = 8
 )
 
-// ageJournal drops entries that have expired at the time of a new entry.
-func (d *draft) ageJournal(now time.Time) {
+// expireJournal drops entries that have expired at the time of a new entry.
+func (d *draft) expireJournal(now time.Time) {
 	if d.featureLevel < 3 || now.IsZero() {
 		return
 	}
 	cutoff := now.Add(-d.settings.JournalLife())
 	for _, tree := range [...]*btree.BTreeG[*JournalEntry]{d.edits, d.State.runs} {
-		for range maxAgedAtOnce {
+		for range maxExpiredAtOnce {
 			if at := oldestTime(tree); at.IsZero() || !at.Before(cutoff) {
 				break
 			}

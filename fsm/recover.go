@@ -67,8 +67,8 @@ func (r Recovery) validate(s *State) error {
 		return fmt.Errorf("the new cluster needs an id other than %q", r.ClusterID)
 	case r.At.Unix() <= 0 || r.At.After(latest):
 		return fmt.Errorf("the clock shows %v: new tokens could be lower than existing ones", r.At)
-	case r.MaxDuration != 0 && (r.MaxDuration < semaphore.MinDuration || r.MaxDuration > maxMaxDuration):
-		return fmt.Errorf("the largest max_duration %v is not between %v and %v", r.MaxDuration, semaphore.MinDuration, maxMaxDuration)
+	case r.MaxDuration != 0 && (r.MaxDuration < semaphore.MinDuration || r.MaxDuration > maxDurationLimit):
+		return fmt.Errorf("the largest max_duration %v is not between %v and %v", r.MaxDuration, semaphore.MinDuration, maxDurationLimit)
 	case r.UnsafeGrantAfter == nil:
 	case r.KeepPermits:
 		return errors.New("UnsafeGrantAfter must be nil if permits are kept")
@@ -140,7 +140,7 @@ func (d *draft) lose(p *semaphore.Permit, at time.Time) {
 	switch {
 	case p.State == semaphore.Cooling:
 		d.freeCooled(p)
-	case d.holdsLost(p.Semaphore):
+	case d.holdsLostPermits(p.Semaphore):
 		d.hold(p)
 	default:
 		lost := ending{how: semaphore.EndExpired, at: at}
@@ -167,7 +167,7 @@ func (r Recovery) journalReason(d *draft, old string, lost []*semaphore.Permit) 
 			switch {
 			case p.State == semaphore.Cooling:
 				cooling++
-			case d.holdsLost(p.Semaphore):
+			case d.holdsLostPermits(p.Semaphore):
 				held++
 			default:
 				live++

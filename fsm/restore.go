@@ -113,7 +113,7 @@ func (in *restorer) header(h *logv1.Header) {
 	if err := d.settings.validate(); err != nil {
 		in.r.fail("its settings: %w", err)
 	}
-	in.require(d.largestDuration >= d.settings.MaxDuration && d.largestDuration <= maxMaxDuration, "its largest duration is %v", d.largestDuration)
+	in.require(d.largestDuration >= d.settings.MaxDuration && d.largestDuration <= maxDurationLimit, "its largest duration is %v", d.largestDuration)
 	in.require(d.quarantine >= 0 && d.quarantine <= fullQuarantine(d.largestDuration), "its quarantine is %v, but its largest duration is %v",
 		d.quarantine, d.largestDuration)
 	in.require(d.accessRevision <= d.revision, "its access revision %d is above its revision %d", d.accessRevision, d.revision)
@@ -288,7 +288,7 @@ func (in *restorer) gate(s *logv1.StoredSemaphore) {
 	in.require(exists || g.permitRevision > 0 || g.lowWater != 0 || s.GetEndsForgotten() != 0, "semaphore %q has no data", name)
 	if exists {
 		in.pendingTimers(name, pending)
-		in.d.setDue(name, pending)
+		in.d.setTimers(name, pending)
 	}
 	in.require(g.permitRevision <= in.revision, "semaphore %q has permit revision %d, but the last one is %d", name, g.permitRevision, in.revision)
 }

@@ -277,7 +277,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		{"unknown request outcome", edit(func(r []*logv1.Record) { request(r).Outcome = 9 })},
 		{"the outcome is invalid", edit(func(r []*logv1.Record) { request(r).Outcome = 6 })},
 		{"unknown edit kind", edit(func(r []*logv1.Record) { request(r).Edit = 7 })},
-		{"is not an edit of definitions", edit(func(r []*logv1.Record) { request(r).Edit = 1 })},
+		{"does not edit definitions", edit(func(r []*logv1.Record) { request(r).Edit = 1 })},
 		{"neither a request id nor a token", edit(func(r []*logv1.Record) { request(r).Token, request(r).RequestId = 0, "" })},
 		{"deletion of", edit(func(r []*logv1.Record) {
 			find(r, func(r *logv1.Record) bool { return r.GetDeletion() != nil }).GetDeletion().Name = ""

@@ -742,13 +742,13 @@ func TestAccess_RefusalsAndChanges_AreAuditedByDecidingServer(t *testing.T) {
 	}
 	token := "token " + decimal(held.GetToken())
 	for key, minCount := range map[string]uint64{
-		"Pause|refused|one|root\nlevel=INFO|operator|cert:one|job":                 3,
-		"Pause|allowed|two|Ann||cert:two|job":                                      3,
-		"Release|refused|two||the permit is another principal's|cert:two|" + token: 3,
-		"Refresh|refused|two||the permit is another principal's|cert:two|" + token: 3,
-		"ListDefinitions|refused|||TOO_MANY_FAILURES|token:abcdefghijkl|":          1,
-		"CreateDefinition|allowed|admin|test||cert:client|job":                     1,
-		"CreateToken|allowed|admin|||cert:client|two," + created:                   1,
+		"Pause|refused|one|root\nlevel=INFO|operator|cert:one|job":                       3,
+		"Pause|allowed|two|Ann||cert:two|job":                                            3,
+		"Release|refused|two||the permit belongs to another principal|cert:two|" + token: 3,
+		"Refresh|refused|two||the permit belongs to another principal|cert:two|" + token: 3,
+		"ListDefinitions|refused|||TOO_MANY_FAILURES|token:abcdefghijkl|":                1,
+		"CreateDefinition|allowed|admin|test||cert:client|job":                           1,
+		"CreateToken|allowed|admin|||cert:client|two," + created:                         1,
 	} {
 		if count[key] < minCount {
 			t.Errorf("got %d audit lines for %q, want at least %d", count[key], key, minCount)

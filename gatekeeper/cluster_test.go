@@ -231,11 +231,11 @@ func TestServer_RestartedAtAnotherAddress_Warns(t *testing.T) {
 	s := open(t, cfg)
 	waitReady(t, s)
 	closeServer(t, s)
-	if strings.Contains(log.String(), "has another address for this server") {
+	if strings.Contains(log.String(), "has a different address for this server") {
 		t.Error("unexpected address warning after the first start")
 	}
 	waitReady(t, open(t, cfg)) // on another free port
-	if !strings.Contains(log.String(), "has another address for this server") {
+	if !strings.Contains(log.String(), "has a different address for this server") {
 		t.Error("no warning after the address changed")
 	}
 }

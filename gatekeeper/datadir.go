@@ -88,7 +88,7 @@ func (c *Config) warnIfMembersDiffer(peerAddress string, current []consensus.Mem
 	for _, m := range current {
 		actual = append(actual, m.ID+"="+m.PeerAddress)
 		if m.ID == c.ID && m.PeerAddress != peerAddress {
-			c.Logger.Warn("the cluster has another address for this server, so the other members cannot reach it: "+
+			c.Logger.Warn("the cluster has a different address for this server, so the other members cannot reach it: "+
 				"start it at that address, or remove this member and let it join again under a new id with an empty data directory",
 				slog.String("known", m.PeerAddress), slog.String("advertised", peerAddress))
 		}

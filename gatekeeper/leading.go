@@ -70,7 +70,7 @@ const quarantineCheckInterval = 100 * time.Millisecond
 // logQuarantine logs that no permits are being granted during the quarantine after a recovery, and later that grants
 // have resumed.
 func (l *leaderTasks) logQuarantine(remaining time.Duration, done <-chan struct{}) {
-	l.log.Warn("this cluster was recovered without its majority: nothing is granted until every earlier permit has certainly ended; "+
+	l.log.Warn("this cluster was recovered without its majority: no permits are being granted until every earlier permit has certainly ended; "+
 		"definitions can be edited in the meantime", slog.Duration("wait", remaining))
 	tick := time.NewTicker(quarantineCheckInterval)
 	defer tick.Stop()
@@ -81,7 +81,7 @@ func (l *leaderTasks) logQuarantine(remaining time.Duration, done <-chan struct{
 			return
 		}
 		if _, recovering := l.keeper.Recovering(); !recovering {
-			l.log.Info("every permit from before the recovery has ended: permits are granted again")
+			l.log.Info("every permit from before the recovery has ended: granting permits again")
 			return
 		}
 	}
@@ -119,7 +119,7 @@ func (l *leaderTasks) raiseNow(done <-chan struct{}) {
 	settled := make(chan struct{})
 	l.propose(fsm.RaiseFeatureLevel{Level: level}, func(o batcher.Outcome) {
 		if r, ok := o.Result.(fsm.RevisionResult); ok && r.Applied {
-			l.log.Info("every server supports a newer feature level, which is now in force", slog.Uint64("level", uint64(level)))
+			l.log.Info("raised the feature level to the newest one that every server supports", slog.Uint64("level", uint64(level)))
 		}
 		close(settled)
 	})

@@ -37,7 +37,7 @@ func TestLeaderTasks_ProposalWithoutEffect_IsNotLogged(t *testing.T) {
 		run  func(l *leaderTasks, done chan struct{})
 		text string
 	}{
-		{"the feature level", func(l *leaderTasks, done chan struct{}) { l.raiseNow(done) }, "newer feature level"},
+		{"the feature level", func(l *leaderTasks, done chan struct{}) { l.raiseNow(done) }, "raised the feature level"},
 		{"the first administrator", func(l *leaderTasks, done chan struct{}) { l.bindFirstAdmin(done) }, "first administrator"},
 	} {
 		for _, unchanged := range []bool{false, true} {

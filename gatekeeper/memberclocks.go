@@ -141,7 +141,7 @@ func (c *clocks) recordOff(term uint64, off []consensus.MemberClock, tolerance t
 	for _, m := range off {
 		i := slices.IndexFunc(old, func(o consensus.MemberClock) bool { return o.ID == m.ID })
 		if i < 0 || (old[i].Ahead-m.Ahead).Abs() > tolerance {
-			c.log.Warn("a member's clock differs from the others: set it, and make sure that it is synchronized",
+			c.log.Warn("a member's clock differs from the others: correct it and make sure that it is synchronized",
 				slog.String("member", m.ID), slog.Duration("ahead", m.Ahead.Round(time.Second)), slog.Duration("tolerance", tolerance))
 		}
 	}

@@ -163,7 +163,7 @@ func (s *Server) agree(ctx context.Context, dataDir *consensus.DataDir) error {
 	if !dataDir.ClusterID().IsZero() {
 		return nil
 	}
-	listener, err := dataDir.Agree(ctx, consensus.Agreement{
+	listener, err := dataDir.Agree(ctx, consensus.AgreeConfig{
 		Listener: s.listeners.Peer,
 		Dial:     s.cfg.dial(),
 		TLS:      s.cfg.PeerTLS.files(),
@@ -241,7 +241,7 @@ func (s *Server) openAudit() (*audit.Log, error) {
 // profile (docs/reports/failover.md), and clients wait longer for an attempt.
 const leaderWait = time.Second
 
-func (s *Server) openAPI(hub *watch.Hub, admissionControl *admission.Control, guesses *guessing.Limit, auditLog *audit.Log, serverMetrics *metrics.Metrics) (err error) {
+func (s *Server) openAPI(hub *watch.Hub, admissionControl *admission.Control, guesses *guessing.Limiter, auditLog *audit.Log, serverMetrics *metrics.Metrics) (err error) {
 	s.api, err = api.New(api.Config{
 		ID:                  s.cfg.ID,
 		ClusterName:         s.cfg.ClusterName,

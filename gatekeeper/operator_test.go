@@ -230,7 +230,7 @@ func TestOperator_InvalidInput_IsRejectedAndChangesNothing(t *testing.T) {
 		"empty preview": {func(ctx context.Context) error {
 			_, err := c.Preview(ctx, &gatekeeperv1.PreviewRequest{})
 			return err
-		}, codes.InvalidArgument, "one of edits, pause, cordon and resume"},
+		}, codes.InvalidArgument, "one of edits, pause, cordon or resume"},
 		"temporary creation": {func(ctx context.Context) error {
 			_, err := c.BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{
 				Edits: []*gatekeeperv1.Edit{{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{Name: "new"}}}},

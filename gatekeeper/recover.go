@@ -241,7 +241,7 @@ func (r *recoverer) create() error {
 	now := time.Now()
 	old, out := r.latest, r.out
 	if now.Before(old.AppendedAt) {
-		return fmt.Errorf("%w: this machine's clock reads %s, before the last entry in %s, which was written at %s: set the clock, otherwise tokens could be issued twice",
+		return fmt.Errorf("%w: this machine's clock reads %s, before the last entry in %s, which was written at %s: set the clock; otherwise, tokens could be issued twice",
 			ErrDataDir, now.UTC().Format(time.RFC3339), old.Dir, old.AppendedAt.UTC().Format(time.RFC3339))
 	}
 	id := old.ClusterID.Next(now)
@@ -251,7 +251,7 @@ func (r *recoverer) create() error {
 	out.PermitsKept = out.VotersRead > out.Voters/2 && !r.cfg.Backup
 	out.Retired = r.oldIDs()
 	if slices.Contains(out.Retired, r.cfg.ID) || old.State.Retired(r.cfg.ID) {
-		return &ConfigError{"ID", r.cfg.ID, "was a member of the old cluster: the new server needs an id that was never used, for example " + r.freeID()}
+		return &ConfigError{"ID", r.cfg.ID, "was a member of the old cluster: the new server needs an id that has never been used, for example " + r.freeID()}
 	}
 	state, err := r.recovered(id, now)
 	if err != nil {

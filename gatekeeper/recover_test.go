@@ -68,7 +68,7 @@ func TestRecover_OneDirectoryOfThree_GrantsNothingAndLosesPermits(t *testing.T) 
 		t.Errorf("Retired = %s, want gk1 gk2 gk3", got)
 	}
 	_, err := c.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{Semaphore: "job", Identity: &gatekeeperv1.Identity{Acquirer: "app2"}, RequestId: "x"})
-	if status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "the cluster was recovered, and will not grant anything for another 1h0m") {
+	if status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "the cluster was recovered and will not grant permits for another 1h0m") {
 		t.Errorf("TryAcquire during the quarantine = %v, want Unavailable", err)
 	}
 	if result := c.refresh(t, held); result.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST {

@@ -63,17 +63,17 @@ func Restore(cfg RestoreConfig) (*Recovery, error) {
 	old := from.State
 	now := time.Now()
 	if now.Before(from.TakenAt) {
-		return nil, fmt.Errorf("%w: this machine's clock reads %s, but the backup was taken at %s: set the clock, otherwise tokens could be issued twice",
+		return nil, fmt.Errorf("%w: this machine's clock reads %s, but the backup was taken at %s: set the clock; otherwise, tokens could be issued twice",
 			ErrBackup, now.UTC().Format(time.RFC3339), from.TakenAt.UTC().Format(time.RFC3339))
 	}
 	if old.LastToken() >= uint64(now.Unix())<<20 {
-		return nil, fmt.Errorf("%w: its last token, %d, is from a time that this machine's clock (%s) has not reached: set the clock, otherwise tokens could be issued twice",
+		return nil, fmt.Errorf("%w: its last token, %d, is from a time that this machine's clock (%s) has not reached: set the clock; otherwise, tokens could be issued twice",
 			ErrBackup, old.LastToken(), now.UTC().Format(time.RFC3339))
 	}
 	if old.Retired(cfg.ID) {
-		return nil, &ConfigError{"ID", cfg.ID, "is the id of a removed member: choose another id"}
+		return nil, &ConfigError{"ID", cfg.ID, "is the id of a removed member: choose a different id"}
 	}
-	id := consensus.DrawClusterID()
+	id := consensus.NewClusterID()
 	out := &Recovery{ClusterID: id.String(), OldClusterID: old.ClusterID(), ClusterName: from.ClusterName, PeerAddress: DefaultPeerAddress, TakenAt: from.TakenAt}
 	state, err := out.recovered(old, fsm.Recovery{
 		ClusterID: id.String(), At: now, Author: cfg.Author, Reason: cfg.Reason, MaxDuration: cfg.MaxDuration,

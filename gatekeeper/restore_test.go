@@ -129,7 +129,7 @@ func TestRestore_BackupUnderLoad_KeepsChangesAndNeverReusesTokens(t *testing.T) 
 		t.Errorf("LastToken() = %d, want more than %d, with definition before-gk1 and job j", s.machine.State().LastToken(), last)
 	}
 	_, err = n.TryAcquire(bounded(t), &gatekeeperv1.TryAcquireRequest{Semaphore: "job", Identity: &gatekeeperv1.Identity{Acquirer: "app2"}, RequestId: "x"})
-	if status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "the cluster was recovered, and will not grant anything for another 1h0m") {
+	if status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "the cluster was recovered and will not grant permits for another 1h0m") {
 		t.Errorf("TryAcquire during the quarantine = %v, want Unavailable", err)
 	}
 	if result := n.refresh(t, held); result.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST {

@@ -32,7 +32,7 @@ func (c *Config) requireAuthentication(at addresses, log *slog.Logger) error {
 		}
 		if !c.Insecure {
 			return &ConfigError{port.field, port.address.String(), "can be reached by other machines, and " + port.authProblem + ": " + remedy +
-				", or allow it with --insecure if all those machines may do everything"}
+				", or allow it with --insecure if all of those machines may have full access"}
 		}
 		log.Warn("a port that other machines can reach does not authenticate callers", slog.String("port", port.what), slog.String("address", port.address.String()),
 			slog.String("reason", port.authProblem), slog.String("remedy", remedy))
@@ -68,9 +68,9 @@ func (c *Config) apiAuthProblem() string {
 func (t TLS) authProblem() string {
 	switch {
 	case t == TLS{}:
-		return "it has no TLS"
+		return "it does not use TLS"
 	case t.CAFile == "":
-		return "its TLS has no CA file to verify clients"
+		return "its TLS configuration has no CA file for verifying clients"
 	}
 	return ""
 }

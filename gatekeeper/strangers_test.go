@@ -27,11 +27,11 @@ func TestOpen_PortWithoutAuthentication_RequiresInsecure(t *testing.T) {
 		field   string // the rejected field; empty if the configuration is accepted
 		refusal string
 	}{
-		{"the API", plain, func(c *Config) { c.APIAddress, c.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420" }, "APIAddress", "it has no TLS"},
-		{"the API on IPv6", plain, func(c *Config) { c.APIAddress, c.AdvertiseAPI = "[::]:0", "127.0.0.1:7420" }, "APIAddress", "it has no TLS"},
+		{"the API", plain, func(c *Config) { c.APIAddress, c.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420" }, "APIAddress", "it does not use TLS"},
+		{"the API on IPv6", plain, func(c *Config) { c.APIAddress, c.AdvertiseAPI = "[::]:0", "127.0.0.1:7420" }, "APIAddress", "it does not use TLS"},
 		{"the peer port", plain, func(c *Config) { c.PeerAddress, c.AdvertisePeer = "0.0.0.0:0", "127.0.0.1:7421" }, "PeerAddress", "gkctl cert peer"},
-		{"the HTTP port", plain, func(c *Config) { c.HTTPAddress = "0.0.0.0:0" }, "HTTPAddress", "it has no TLS"},
-		{"the admin port", plain, func(c *Config) { c.AdminAddress = "0.0.0.0:0" }, "AdminAddress", "it has no TLS"},
+		{"the HTTP port", plain, func(c *Config) { c.HTTPAddress = "0.0.0.0:0" }, "HTTPAddress", "it does not use TLS"},
+		{"the admin port", plain, func(c *Config) { c.AdminAddress = "0.0.0.0:0" }, "AdminAddress", "it does not use TLS"},
 		{"the API with TLS but without a CA file", withoutCA, func(c *Config) { c.APIAddress, c.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420" }, "APIAddress", "no CA file"},
 		{"all ports with TLS", a.secure, func(c *Config) {
 			c.APIAddress, c.AdvertiseAPI = "0.0.0.0:0", "127.0.0.1:7420"

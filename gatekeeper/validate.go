@@ -55,7 +55,7 @@ func (c Config) Validate() error {
 
 func (c *Config) checkNames() error {
 	if c.ID == "" {
-		return &ConfigError{"ID", "", "must be given: each server of a cluster needs its own"}
+		return &ConfigError{"ID", "", "must be given: each server in a cluster needs its own"}
 	}
 	if !validID(c.ID) {
 		return &ConfigError{"ID", c.ID, idRule}
@@ -115,7 +115,7 @@ func (c *Config) checkAddresses() error {
 	} {
 		if advertise.address == "" {
 			if isWildcard(advertise.listen) {
-				return &ConfigError{advertise.field, "", fmt.Sprintf("must be given: others cannot reach this server at its listen address %q", advertise.listen)}
+				return &ConfigError{advertise.field, "", fmt.Sprintf("must be given: other machines cannot reach this server at its listen address %q", advertise.listen)}
 			}
 			continue
 		}
@@ -147,7 +147,7 @@ func checkReachable(field, address string) error {
 	case err != nil || port == 0:
 		return &ConfigError{field, address, "must be host:port"}
 	case isWildcard(address):
-		return &ConfigError{field, address, "must be an address at which others can reach this server, not a wildcard for all of the machine's addresses"}
+		return &ConfigError{field, address, "must be an address at which other machines can reach this server, not a wildcard for all of the machine's addresses"}
 	}
 	return nil
 }
@@ -187,7 +187,7 @@ func (c *Config) checkMembers() error {
 
 func (c *Config) checkJoin() error {
 	if c.NonVoter && len(c.Join) == 0 {
-		return &ConfigError{"NonVoter", "", "needs a cluster to join: all servers of a new cluster are voters"}
+		return &ConfigError{"NonVoter", "", "requires a cluster to join: all servers in a new cluster are voters"}
 	}
 	for _, address := range c.Join {
 		if err := checkReachable("Join", address); err != nil {
@@ -210,7 +210,7 @@ func (c *Config) checkTLS() error {
 		}
 	}
 	if c.BearerTokens && c.TLS.CertFile == "" {
-		return &ConfigError{"BearerTokens", "", "needs TLS: anybody who sees a token in transit can use it"}
+		return &ConfigError{"BearerTokens", "", "requires TLS: anyone who sees a token in transit can use it"}
 	}
 	if bad, ok := errors.AsType[*semaphore.FieldError](access.ValidSubject(c.Admin)); ok {
 		return &ConfigError{"Admin", c.Admin, bad.Rule}
@@ -234,7 +234,7 @@ func (c *Config) checkOIDC() error {
 	}
 	switch {
 	case c.TLS.CertFile == "":
-		return &ConfigError{"OIDC.Issuer", o.Issuer, "needs TLS: anybody who sees a JWT in transit can use it"}
+		return &ConfigError{"OIDC.Issuer", o.Issuer, "requires TLS: anyone who sees a JWT in transit can use it"}
 	case o.Audience == "":
 		return &ConfigError{"OIDC.Audience", "", "must be given: without it, a JWT for any other service would be accepted"}
 	case o.KeysFile != "" && o.KeysURL != "":

@@ -108,7 +108,7 @@ func inUse(used, all uint64) string {
 	case used > all:
 		return "The semaphore has " + permitCount(all) + ", but weight " + count(used) + " is in use"
 	case used == 0:
-		return "No permit is in use"
+		return "No permits are in use"
 	case used == 1 && all == 1:
 		return "The semaphore's only permit is in use"
 	case used == 1:

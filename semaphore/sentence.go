@@ -60,7 +60,7 @@ func (d Decision) denial(req *Request, f *Facts) string {
 	case AlreadyHeld:
 		return alreadyHeldSentence(req, f)
 	case WeightExceedsPermits:
-		return overweightSentence(req, f)
+		return weightExceedsSentence(req, f)
 	case FiringClaimed, FiringDone:
 		return firingSentence(d, req)
 	case FiringTooFarAhead:
@@ -70,7 +70,7 @@ func (d Decision) denial(req *Request, f *Facts) string {
 	case NoFreePermit:
 		return noRoom(req, f)
 	case NoTask:
-		return "No task is waiting for a worker of " + name
+		return "No tasks are waiting for a worker of " + name
 	case NoReason:
 	}
 	return "The request was denied"
@@ -117,7 +117,7 @@ func alreadyHeldSentence(req *Request, f *Facts) string {
 	return s + " for firing " + f.Own.Firing.text() + ", and cannot also have firing " + req.Firing.text()
 }
 
-func overweightSentence(req *Request, f *Facts) string {
+func weightExceedsSentence(req *Request, f *Facts) string {
 	name, weight := semaphoreName(req), count(uint64(req.Weight))
 	switch {
 	case f.Definition == nil:
@@ -230,7 +230,7 @@ func room(req *Request, f *Facts) string {
 	used := count(f.Used) + " of " + permitCount(uint64(f.Definition.Permits)) + name + " are in use"
 	switch f.Used {
 	case 0:
-		used = "no permit" + name + " is in use"
+		used = "no permits" + name + " are in use"
 	case 1:
 		used = "1 of " + permitCount(uint64(f.Definition.Permits)) + name + " is in use"
 	}

@@ -142,7 +142,7 @@ func validSemaphoreName(field, s string) error {
 		return err
 	}
 	if strings.ContainsAny(s, "*?[]") {
-		return Invalid(field, s, "must contain none of *?[], which are reserved for globs")
+		return Invalid(field, s, "must not contain any of *?[], which are reserved for globs")
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func validText(field, s string, lo, hi int) error {
 	case !utf8.ValidString(s):
 		return Invalid(field, s, "must be valid UTF-8")
 	case hasControl(s):
-		return Invalid(field, s, "must contain no control characters")
+		return Invalid(field, s, "must not contain control characters")
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func validDescription(s string) error {
 		return Invalid("description", s, "must be valid UTF-8")
 	case strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }):
 		// Descriptions are printed on terminals, which interpret control characters.
-		return Invalid("description", s, "must contain no control characters except line feeds and tabs")
+		return Invalid("description", s, "must not contain control characters except line feeds and tabs")
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func validLabels(labels Labels) error {
 			return err
 		}
 		if strings.ContainsAny(key, "=,!()") || strings.ContainsFunc(key, unicode.IsSpace) {
-			return Invalid("labels.key", key, "must contain no spaces and none of =,!(), which are reserved for selectors")
+			return Invalid("labels.key", key, "must not contain spaces or any of =,!(), which are reserved for selectors")
 		}
 		if err := validText("labels."+key, label.Value, 0, MaxName); err != nil {
 			return err
@@ -225,7 +225,7 @@ func validMaxAhead(d time.Duration) error {
 	if d == 0 || d == FiringUnbounded || d >= MinFiringMaxAhead && d <= MaxSpan {
 		return nil
 	}
-	return Invalid("firing_max_ahead", FormatDuration(d), "must be 0 (no bound) or "+FormatDuration(MinFiringMaxAhead)+" to "+FormatDuration(MaxSpan))
+	return Invalid("firing_max_ahead", FormatDuration(d), "must be 0 (no limit) or "+FormatDuration(MinFiringMaxAhead)+" to "+FormatDuration(MaxSpan))
 }
 
 // validMisfireWindow requires the window to be within the retention, because it is unknown whether older firings ran.

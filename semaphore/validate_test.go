@@ -27,14 +27,14 @@ func TestDefinition_Validate_EachField(t *testing.T) {
 		{`name "": must be 1 to 256 bytes, not 0`, func(d *Definition) { d.Name = "" }},
 		{`name "` + strings.Repeat("n", 77) + `…": must be 1 to 256 bytes, not 257`, func(d *Definition) { d.Name = strings.Repeat("n", 257) }},
 		{`name "a\xffb": must be valid UTF-8`, func(d *Definition) { d.Name = "a\xffb" }},
-		{`name "a\nb": must contain no control characters`, func(d *Definition) { d.Name = "a\nb" }},
-		{`name "a\u0085b": must contain no control characters`, func(d *Definition) { d.Name = "a\u0085b" }},
-		{`name "night*": must contain none of *?[], which are reserved for globs`, func(d *Definition) { d.Name = "night*" }},
-		{`name "a]": must contain none of *?[], which are reserved for globs`, func(d *Definition) { d.Name = "a]" }},
+		{`name "a\nb": must not contain control characters`, func(d *Definition) { d.Name = "a\nb" }},
+		{`name "a\u0085b": must not contain control characters`, func(d *Definition) { d.Name = "a\u0085b" }},
+		{`name "night*": must not contain any of *?[], which are reserved for globs`, func(d *Definition) { d.Name = "night*" }},
+		{`name "a]": must not contain any of *?[], which are reserved for globs`, func(d *Definition) { d.Name = "a]" }},
 
 		{``, func(d *Definition) { d.Description = "two\nlines,\ta tab, " + strings.Repeat("d", 4000) }},
 		{`description "` + strings.Repeat("d", 77) + `…": must be at most 4096 bytes, not 4097`, func(d *Definition) { d.Description = strings.Repeat("d", 4097) }},
-		{`description "\x1b[2J": must contain no control characters except line feeds and tabs`, func(d *Definition) { d.Description = "\x1b[2J" }},
+		{`description "\x1b[2J": must not contain control characters except line feeds and tabs`, func(d *Definition) { d.Description = "\x1b[2J" }},
 		{`description "\xc3": must be valid UTF-8`, func(d *Definition) { d.Description = "\xc3" }},
 
 		{``, func(d *Definition) {
@@ -42,11 +42,11 @@ func TestDefinition_Validate_EachField(t *testing.T) {
 		}},
 		{`labels "65 labels": must be at most 64 labels`, func(d *Definition) { d.Labels = LabelsOf(manyLabels) }},
 		{`labels.key "": must be 1 to 256 bytes, not 0`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"": "x"}) }},
-		{`labels.key "a b": must contain no spaces and none of =,!(), which are reserved for selectors`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"a b": "x"}) }},
+		{`labels.key "a b": must not contain spaces or any of =,!(), which are reserved for selectors`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"a b": "x"}) }},
 		{`labels.key "a": must be unique, and labels must be sorted by key`, func(d *Definition) { d.Labels = Labels{{"a", "1"}, {"a", "2"}} }},
 		{`labels.key "a": must be unique, and labels must be sorted by key`, func(d *Definition) { d.Labels = Labels{{"b", "1"}, {"a", "2"}} }},
-		{`labels.key "!a": must contain no spaces and none of =,!(), which are reserved for selectors`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"!a": "x", "z=": "x"}) }},
-		{`labels.key "a\x00": must contain no control characters`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"a\x00": "x"}) }},
+		{`labels.key "!a": must not contain spaces or any of =,!(), which are reserved for selectors`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"!a": "x", "z=": "x"}) }},
+		{`labels.key "a\x00": must not contain control characters`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"a\x00": "x"}) }},
 		{`labels.team "` + strings.Repeat("v", 77) + `…": must be at most 256 bytes, not 257`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"team": strings.Repeat("v", 257)}) }},
 		{`labels.team "\xff": must be valid UTF-8`, func(d *Definition) { d.Labels = LabelsOf(map[string]string{"team": "\xff"}) }},
 
@@ -92,10 +92,10 @@ func TestDefinition_Validate_EachField(t *testing.T) {
 		{``, func(d *Definition) { d.FiringMaxAhead = FiringUnbounded }},
 		{``, func(d *Definition) { d.FiringMaxAhead = MinFiringMaxAhead }},
 		{``, func(d *Definition) { d.FiringMaxAhead = MaxSpan }},
-		{`firing_max_ahead "-1s": must be 0 (no bound) or 1s to 87600h`, func(d *Definition) { d.FiringMaxAhead = -time.Second }},
-		{`firing_max_ahead "1ms": must be 0 (no bound) or 1s to 87600h`, func(d *Definition) { d.FiringMaxAhead = time.Millisecond }},
+		{`firing_max_ahead "-1s": must be 0 (no limit) or 1s to 87600h`, func(d *Definition) { d.FiringMaxAhead = -time.Second }},
+		{`firing_max_ahead "1ms": must be 0 (no limit) or 1s to 87600h`, func(d *Definition) { d.FiringMaxAhead = time.Millisecond }},
 
-		{`name "?": must contain none of *?[], which are reserved for globs`, func(d *Definition) { d.Name, d.GroupPattern, d.Duration = "?", "(", 0 }},
+		{`name "?": must not contain any of *?[], which are reserved for globs`, func(d *Definition) { d.Name, d.GroupPattern, d.Duration = "?", "(", 0 }},
 		{`group_pattern "(": must be a pattern in RE2 syntax: missing closing )`, func(d *Definition) { d.GroupPattern, d.Duration = "(", 0 }},
 	} {
 		d := defaultDefinition("export")
@@ -120,9 +120,9 @@ func TestRequest_Validate_EachField(t *testing.T) {
 		{``, func(r *Request) { r.Identity.HolderID = strings.Repeat("h", 256) }},
 		{``, func(r *Request) { r.Weight, r.Firing = 1_000_000, &Firing{Name: "f"} }},
 		{`semaphore "": must be 1 to 256 bytes, not 0`, func(r *Request) { r.Semaphore = "" }},
-		{`semaphore "a*": must contain none of *?[], which are reserved for globs`, func(r *Request) { r.Semaphore = "a*" }},
+		{`semaphore "a*": must not contain any of *?[], which are reserved for globs`, func(r *Request) { r.Semaphore = "a*" }},
 		{`identity.group "": must be 1 to 256 bytes, not 0`, func(r *Request) { r.Identity.Group = "" }},
-		{`identity.acquirer "a\tb": must contain no control characters`, func(r *Request) { r.Identity.Acquirer = "a\tb" }},
+		{`identity.acquirer "a\tb": must not contain control characters`, func(r *Request) { r.Identity.Acquirer = "a\tb" }},
 		{`identity.holder_id "\x80": must be valid UTF-8`, func(r *Request) { r.Identity.HolderID = "\x80" }},
 		{`weight "0": must be 1 to 1000000`, func(r *Request) { r.Weight = 0 }},
 		{`weight "4294967295": must be 1 to 1000000`, func(r *Request) { r.Weight = math.MaxUint32 }},
@@ -156,7 +156,7 @@ func TestValidateMetadata_EachRule(t *testing.T) {
 		`metadata.key "`+strings.Repeat("k", 65)+`": must be 1 to 64 bytes, not 65`)
 	checkRule(t, ValidateMetadata(map[string]string{"pid": "\xff"}), `metadata.pid "\xff": must be valid UTF-8`)
 	for range 20 { // regardless of map order
-		checkRule(t, ValidateMetadata(map[string]string{"a": "\n", "b": "\n", "c": "\n"}), `metadata.a "\n": must contain no control characters`)
+		checkRule(t, ValidateMetadata(map[string]string{"a": "\n", "b": "\n", "c": "\n"}), `metadata.a "\n": must not contain control characters`)
 	}
 }
 
@@ -164,7 +164,7 @@ func TestValidateRequestID_Limits(t *testing.T) {
 	checkRule(t, ValidateRequestID(""), "")
 	checkRule(t, ValidateRequestID(strings.Repeat("r", 128)), "")
 	checkRule(t, ValidateRequestID(strings.Repeat("r", 129)), `request_id "`+strings.Repeat("r", 77)+`…": must be at most 128 bytes, not 129`)
-	checkRule(t, ValidateRequestID("\x00"), `request_id "\x00": must contain no control characters`)
+	checkRule(t, ValidateRequestID("\x00"), `request_id "\x00": must not contain control characters`)
 }
 
 func checkRule(t *testing.T, err error, want string) {

@@ -56,7 +56,7 @@ func command(ctx context.Context, root string, args []string, out io.Writer) err
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	filter := flags.String("run", "", "run only the mutants whose names match this regular expression")
 	check := flags.Bool("check", false, "apply and compile the mutants without running tests")
-	timeout := flags.Duration("timeout", 6*time.Minute, "timeout for each test run, including anything the test builds, but not the build of the test itself")
+	timeout := flags.Duration("timeout", 6*time.Minute, "timeout for each test run, including anything the test builds, but not building the test itself")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func TestAdd_DeniedUntilEdit_LogsOncePerReason(t *testing.T) {
 		wantLogged := func(want int, text string) {
 			t.Helper()
 			srv.Advance(t, 5*time.Minute)
-			if n := strings.Count(log.String(), "the job does not run"); n != want || !strings.Contains(log.String(), text) {
+			if n := strings.Count(log.String(), "the job will not run"); n != want || !strings.Contains(log.String(), text) {
 				t.Errorf("logged %d denials, want %d, including the text %q:\n%s", n, want, text, log.String())
 			}
 		}
@@ -71,7 +71,7 @@ func TestJobWrapper_DeniedUntilEdit_LogsOnce(t *testing.T) {
 		}
 		start(t, scheduler)
 		srv.Advance(t, 5*time.Minute)
-		if n := strings.Count(log.String(), "the job does not run"); n != 1 ||
+		if n := strings.Count(log.String(), "the job will not run"); n != 1 ||
 			!strings.Contains(log.String(), "gkctl explain export --group default --acquirer app1") {
 			t.Errorf("logged %d denials, want 1 with the gkctl command:\n%s", n, log.String())
 		}

@@ -68,7 +68,7 @@ func node(d *gatekeeperv1.Definition) (*yaml.Node, error) {
 	entry := &yaml.Node{Kind: yaml.MappingNode}
 	m := d.ProtoReflect()
 	if len(m.GetUnknown()) > 0 {
-		return nil, errors.New("a newer server returned fields that this version does not know and would drop: " +
+		return nil, errors.New("a newer server returned fields that this version does not recognize and would drop: " +
 			"upgrade gkctl or the client library to the version of the servers")
 	}
 	for _, key := range Keys() {
@@ -99,7 +99,7 @@ func value(field protoreflect.FieldDescriptor, v protoreflect.Value) (*yaml.Node
 	case protoreflect.EnumNumber:
 		known := field.Enum().Values().ByNumber(v)
 		if known == nil {
-			return nil, fmt.Errorf("%s has the value %d, which this version does not know", field.TextName(), v)
+			return nil, fmt.Errorf("%s has the value %d, which this version does not recognize", field.TextName(), v)
 		}
 		return text(enumWord(field, known)), nil
 	case protoreflect.Message:

@@ -170,7 +170,7 @@ func (p *parser) top(root *yaml.Node) error {
 		if first, ok := names[entry.Definition.GetName()]; ok {
 			return &Error{
 				File: p.file.Name, Line: at.Line, Column: at.Column,
-				Msg: fmt.Sprintf("the name %q is given twice: first on line %d, again on line %d", entry.Definition.GetName(), first.Line, at.Line),
+				Msg: fmt.Sprintf("the name %q appears twice: first on line %d, again on line %d", entry.Definition.GetName(), first.Line, at.Line),
 			}
 		}
 		names[entry.Definition.GetName()] = at
@@ -213,7 +213,7 @@ func (p *parser) mapping(n *yaml.Node, known []string, visit func(key, value *ya
 			return p.at(key, "a key must be text, not %s", describe(key))
 		}
 		if line, ok := lines[key.Value]; ok {
-			return p.at(key, "the key %q is given twice: first on line %d, again on line %d", key.Value, line, key.Line)
+			return p.at(key, "the key %q appears twice: first on line %d, again on line %d", key.Value, line, key.Line)
 		}
 		lines[key.Value] = key.Line
 		if known != nil && !slices.Contains(known, key.Value) {
@@ -230,13 +230,13 @@ func (p *parser) mapping(n *yaml.Node, known []string, visit func(key, value *ya
 func (p *parser) plain(n *yaml.Node) error {
 	switch {
 	case n.Kind == yaml.AliasNode:
-		return p.at(n, "aliases are not accepted here: write the value out")
+		return p.at(n, "aliases are not allowed here: write the value out")
 	case n.Anchor != "":
-		return p.at(n, "anchors are not accepted here: write each value out where it is used")
+		return p.at(n, "anchors are not allowed here: write each value out where it is used")
 	case n.Style&yaml.TaggedStyle != 0:
-		return p.at(n, "tags like %s are not accepted here: quote a value to make it text", n.Tag)
+		return p.at(n, "tags like %s are not allowed here: quote a value to make it text", n.Tag)
 	case n.ShortTag() == "!!merge":
-		return p.at(n, "merging with << is not accepted here: write the keys out")
+		return p.at(n, "merging with << is not allowed here: write the keys out")
 	}
 	return nil
 }

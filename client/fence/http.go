@@ -72,7 +72,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	token, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || token == 0 {
-		http.Error(w, Header+" is not a fencing token", http.StatusBadRequest)
+		http.Error(w, "the "+Header+" header does not contain a fencing token", http.StatusBadRequest)
 		return
 	}
 	g := h.gate(h.resource(r))

@@ -27,12 +27,12 @@ func start(t *testing.T, run func(context.Context) error) <-chan error {
 }
 
 func TestExport_Revoked_StopsAndReleasesItsPermit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // on virtual time
+	synctest.Test(t, func(t *testing.T) { // in virtual time
 		srv := gktest.Start(t, "nightly-export")
 		app1 := srv.Dial(t, "app1")
 		ended := start(t, client.Wrap(app1.Semaphore("nightly-export"), export))
 
-		srv.Advance(t, time.Hour) // it runs and keeps its permit
+		srv.Advance(t, time.Hour) // the job runs and keeps its permit
 		srv.Revoke(t, srv.Holders(t, "nightly-export")[0].GetToken(), "disk is full")
 
 		if err := <-ended; !errors.Is(err, client.ErrRevoked) {

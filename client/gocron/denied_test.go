@@ -33,7 +33,7 @@ func TestLocker_DeniedUntilAnEdit_LogsOncePerReason(t *testing.T) {
 				srv.Define(t, &gatekeeperv1.Definition{Name: "export", GroupPattern: new("dr-site")})
 			}
 			srv.Advance(t, 5*time.Minute)
-			if n := strings.Count(log.String(), "the job does not run"); n != want+1 || !strings.Contains(log.String(), text) {
+			if n := strings.Count(log.String(), "the job will not run"); n != want+1 || !strings.Contains(log.String(), text) {
 				t.Errorf("logged %d denials, want %d, including the text %q:\n%s", n, want+1, text, log.String())
 			}
 		}

@@ -34,7 +34,7 @@ func (e *entry) catchUp() {
 	for e.stillBehind() {
 		missed, err := m.locker.Missed(e.acquireCtx, e.job)
 		if err != nil && e.acquireCtx.Err() == nil {
-			m.settings.logger.Warn("gatekeeper: not running the task for its missed due times", "task", e.name, "error", err)
+			m.settings.logger.Warn("gatekeeper: not making up for the task's missed runs", "task", e.name, "error", err)
 		}
 		for _, due := range missed {
 			if e.acquireCtx.Err() == nil {
@@ -62,10 +62,10 @@ func (e *entry) stillBehind() bool {
 // runMissed runs the task for a missed due time.
 func (e *entry) runMissed(due gkgocron.DueRun) {
 	m := e.manager
-	m.settings.logger.Info("gatekeeper: the task missed a due time: running it now, unless another host does", "task", e.name, "due", due.Due)
+	m.settings.logger.Info("gatekeeper: the task missed a run: running it now, unless another host does", "task", e.name, "due", due.Due)
 	run, err := e.begin(due, true)
 	if err != nil {
-		m.settings.logger.Debug("gatekeeper: not running the task for a missed due time", "task", e.name, "due", due.Due, "error", err)
+		m.settings.logger.Debug("gatekeeper: not making up for a missed run of the task", "task", e.name, "due", due.Due, "error", err)
 		return
 	}
 	err = errGoexit

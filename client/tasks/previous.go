@@ -17,7 +17,7 @@ const journalPage = 20
 // unknown. permit is the permit of the current run.
 func (m *Manager) endedAbnormally(ctx context.Context, permit *client.Permit) bool {
 	if permit == nil {
-		return false // the run is unguarded, because no server answered
+		return false // the run is unguarded, because no server responded
 	}
 	ctx, cancel := context.WithTimeout(ctx, client.DefaultOutageLimit)
 	defer cancel()

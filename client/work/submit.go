@@ -11,8 +11,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// waitedRetention is the default retention of a SubmitAndWait job. Only that call knows the job's ID.
-const waitedRetention = 30 * time.Second
+// submitAndWaitRetention is the default retention of a SubmitAndWait job. Only that call knows the job's ID.
+const submitAndWaitRetention = 30 * time.Second
 
 // Submitted describes a stored job.
 type Submitted struct {
@@ -116,7 +116,7 @@ func SubmitAndWait(ctx context.Context, c *client.Client, job Job, payload []byt
 	generatedID := job.ID == ""
 	if generatedID {
 		job.ID = client.NewRequestID()
-		job.Retention = cmp.Or(job.Retention, waitedRetention)
+		job.Retention = cmp.Or(job.Retention, submitAndWaitRetention)
 	}
 	s, err := Submit(ctx, c, job, [][]byte{payload})
 	if err == nil {

@@ -213,7 +213,7 @@ func TestSubmitAndWait_ReturnsResultOrTaskError(t *testing.T) {
 		for payload, failure := range map[string]string{
 			"x":     `strconv.Atoi: parsing "x": invalid syntax`,
 			"panic": "the task panicked: oh",
-			"large": "the result has 2000 bytes, but the job's max_result is 1024",
+			"large": "the result is 2000 bytes, but the job's max_result is 1024",
 		} {
 			_, err := work.SubmitAndWait(s.Context(), s.c, job, []byte(payload))
 			failed, ok := errors.AsType[*work.TaskError](err)

@@ -272,7 +272,7 @@ func (r *run) outcome(ctx context.Context, t *Task, result []byte, err error) (c
 	stopped := context.Cause(ctx)
 	taskFault := errors.Is(stopped, client.ErrHeldTooLong) || errors.Is(stopped, client.ErrStalled)
 	if limit := t.MaxResult(); len(result) > limit {
-		tooLarge := fmt.Errorf("the result has %d bytes, but the job's max_result is %d", len(result), limit)
+		tooLarge := fmt.Errorf("the result is %d bytes, but the job's max_result is %d", len(result), limit)
 		result = nil
 		if err == nil {
 			return client.WorkEnd{Outcome: failed, Failure: tooLarge.Error()}, tooLarge

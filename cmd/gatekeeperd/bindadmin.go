@@ -56,6 +56,6 @@ func newBindAdmin(env environment) *cobra.Command {
 }
 
 func reportBindAdmin(out io.Writer, cfg gatekeeper.BindAdminConfig, id string) error {
-	_, err := fmt.Fprintf(out, "Start server %s on %s: its cluster then makes %s an administrator and records it in the journal.\n", id, cfg.DataDir, cfg.Subject)
+	_, err := fmt.Fprintf(out, "Start server %s on %s: its cluster will then make %s an administrator and record this in the journal.\n", id, cfg.DataDir, cfg.Subject)
 	return err
 }

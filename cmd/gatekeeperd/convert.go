@@ -27,7 +27,7 @@ In a cluster, add a new server with a new id, --log-store and an empty directory
 Environment variables and configuration files are not read.`
 
 const convertExitCodes = `Exit codes:
-  0    done, or the directory already has the format of this build
+  0    done, or the directory is already in the format of this build
   64   bad flag
   73   the directory is damaged or cannot be written
   75   a server is using the directory
@@ -58,7 +58,7 @@ func newConvert() *cobra.Command {
 
 func reportConverted(out io.Writer, dir string, kept []string) (err error) {
 	if len(kept) == 0 {
-		_, err = fmt.Fprintf(out, "%s already has the format of this build: nothing to convert.\n", dir)
+		_, err = fmt.Fprintf(out, "%s is already in the format of this build: nothing to convert.\n", dir)
 	} else {
 		_, err = fmt.Fprintf(out, "Converted: %s. The old files were renamed to %s: remove them once the server works.\n", dir, strings.Join(kept, " and "))
 	}

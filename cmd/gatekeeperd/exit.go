@@ -25,14 +25,14 @@ const exitCodes = `Exit codes:
   0    stopped gracefully by a signal (SIGTERM or SIGINT)
   64   bad flag, variable, configuration file or certificate
   65   bad definitions file
-  69   an address is in use, or no server to join answered
+  69   an address is in use, or none of the servers to join responded
   70   stopped after a fault, such as a disk that fails or hangs
   73   the data directory cannot be created or used, or is damaged
   75   the data directory is in use by another server
   78   the data directory belongs to another server or cluster, or has a different --log-store; or
        the cluster refuses this member, has removed it, or was recovered without it; or
        the directory is empty but another one of --members has data
-A second signal ends the process immediately: with 130 after SIGINT, 143 after SIGTERM, as a shell reports them.`
+A second signal ends the process immediately, with exit code 130 after SIGINT or 143 after SIGTERM, as reported by a shell.`
 
 // usageError reports a bad flag, environment variable or configuration file.
 type usageError struct{ err error }

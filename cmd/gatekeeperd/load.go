@@ -115,7 +115,7 @@ func suggestion(unknown string, known []string) string {
 	if word := nearest.Word(unknown, known); word != "" {
 		return "; did you mean " + word + "?"
 	}
-	return "; the known ones are " + strings.Join(known, ", ")
+	return "; valid names are " + strings.Join(known, ", ")
 }
 
 // textParser is a koanf parser that keeps the literal text of each value, including numbers and booleans, and leaves
@@ -178,7 +178,7 @@ func set(flags *pflag.FlagSet, f *pflag.Flag, value any) error {
 	case nil:
 		return errors.New("has no value: omit the key to use the default")
 	}
-	return errors.New("must be a value, not keys and values")
+	return errors.New("must be a single value, not a mapping")
 }
 
 func setText(flags *pflag.FlagSet, f *pflag.Flag, text string) error {

@@ -56,9 +56,9 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 
 	f.StringVar(&o.apiAddress, "api-address", gatekeeper.DefaultAPIAddress, "address for clients")
 	f.StringVar(&o.peerAddress, "peer-address", "", `address for other members (default: this member's address in --members, else "`+gatekeeper.DefaultPeerAddress+`")`)
-	f.StringVar(&o.httpAddress, "http-address", gatekeeper.DefaultHTTPAddress, `address of the dashboard and the JSON API; off loopback it uses TLS like the API; "" disables it`)
-	f.StringVar(&o.adminAddress, "admin-address", gatekeeper.DefaultAdminAddress, `address of metrics, health and profiles; off loopback it uses TLS like the API; "" disables it`)
-	f.StringVar(&o.advertiseAPI, "advertise-api", "", "address at which others reach the API (default: --api-address)")
+	f.StringVar(&o.httpAddress, "http-address", gatekeeper.DefaultHTTPAddress, `address of the dashboard and the JSON API; uses TLS like the API unless on loopback; "" disables it`)
+	f.StringVar(&o.adminAddress, "admin-address", gatekeeper.DefaultAdminAddress, `address of metrics, health and profiles; uses TLS like the API unless on loopback; "" disables it`)
+	f.StringVar(&o.advertiseAPI, "advertise-api", "", "address at which clients and other members reach the API (default: --api-address)")
 	f.StringVar(&o.advertisePeer, "advertise-peer", "", "address at which other members reach this one (default: its address in --members, else --peer-address)")
 
 	f.StringSliceVar(&o.members, "members", nil, "the first members of a new cluster, id=host:port,..., including this one; pass the same list to each. The cluster starts once all of them are running")
@@ -76,7 +76,7 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 	f.StringVar(&o.oidc.KeysFile, "oidc-keys-file", "", "JWK Set with the issuer's public keys, reloaded when it changes (default: fetched)")
 	f.StringVar(&o.oidc.KeysURL, "oidc-keys-url", "", "https URL of the JWK Set (default: from the issuer's OpenID Connect Discovery)")
 	f.StringVar(&o.oidc.CAFile, "oidc-ca", "", "PEM file with the CA certificates for verifying the servers of these URLs (default: the system's)")
-	f.StringSliceVar(&o.oidc.Claims, "oidc-claims", nil, "claims that bindings may name as oidc:CLAIM=VALUE; the first one named by a binding decides (default sub,email,groups)")
+	f.StringSliceVar(&o.oidc.Claims, "oidc-claims", nil, "claims that bindings may name as oidc:CLAIM=VALUE; the first one that has a binding identifies the caller (default sub,email,groups)")
 	f.StringVar(&o.peerTLS.CertFile, "peer-tls-cert", "", "like --tls-cert, for connections to other members, including calls to their API (default: the same three files)")
 	f.StringVar(&o.peerTLS.KeyFile, "peer-tls-key", "", "like --tls-key, for the other members")
 	f.StringVar(&o.peerTLS.CAFile, "peer-tls-ca", "", "like --tls-ca, for the members, which verify each other")

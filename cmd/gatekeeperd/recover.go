@@ -29,7 +29,7 @@ No server of the old cluster may run, now or later: a majority of them would con
 that reach the new one stop automatically. They can join it with new ids and empty directories. If a majority can still be started, start it
 instead, because then nothing is lost.
 
-Never recover twice from the same directories: that creates two clusters, and both grant. recover cannot prevent it, because it does not write to
+Never recover twice from the same directories: that creates two clusters that both grant permits. recover cannot prevent it, because it does not write to
 the old directories. It rejects a directory only if its server has been started again and has heard from the new cluster; --again accepts such a
 directory too.
 
@@ -41,7 +41,7 @@ const recoverExitCodes = `Exit codes:
   73   none of the directories can be recovered from, or the new directory is not empty
   75   a server is using one of the directories
   78   a directory is not a data directory, or belongs to a different cluster from the others, or its server stopped because
-       it learned that its cluster was recovered (see --again)`
+       its cluster was recovered (see --again)`
 
 type recoverOptions struct {
 	from        []string
@@ -76,11 +76,11 @@ func newRecover(env environment) *cobra.Command {
 	f.StringArrayVar(&o.from, "from", nil, "data directory of a stopped server of the old cluster; may be repeated")
 	f.StringVar(&o.dataDir, "data-dir", "", "data directory to create; it must be empty or not exist")
 	f.StringVar(&o.id, "id", "", "name of the new server; it must never have been used in the old cluster")
-	f.StringVar(&o.logStore, "log-store", "", "how the new directory stores its log: bolt or wal (default: like the directory that is used)")
+	f.StringVar(&o.logStore, "log-store", "", "how the new directory stores its log: bolt or wal (default: same as the directory that is used)")
 	f.BoolVar(&o.backup, "backup", false, "the directories are older copies: permits are not carried over, however many directories there are")
-	f.BoolVar(&o.again, "again", false, "also accept a directory whose server learned that its cluster was recovered; confirms that the recovered cluster will never run again")
+	f.BoolVar(&o.again, "again", false, "also accept a directory whose server stopped because its cluster was recovered; confirms that the recovered cluster will never run again")
 	f.DurationVar(&o.longest, "max-duration", 0, "largest max_duration that the old cluster ever had, if it may have been set after the directories were last written; a larger value is always safe")
-	f.DurationVar(&o.after, "unsafe-grant-after", 0, "grant this long after the first start, even if earlier holders may rely on their permits for longer; needs --yes")
+	f.DurationVar(&o.after, "unsafe-grant-after", 0, "start granting permits this long after the first start, even if earlier holders may rely on their permits for longer; needs --yes")
 	f.BoolVar(&o.yes, "yes", false, "confirms that every holder of the old cluster will have stopped by the end of --unsafe-grant-after")
 	f.StringVar(&o.author, "author", env.author(), "author, for the journal")
 	f.StringVar(&o.reason, "reason", "", "reason, for the journal")
@@ -139,10 +139,10 @@ func (o *recoverOptions) report(out io.Writer, r *gatekeeper.Recovery) error {
 	fmt.Fprintf(&b, "Created: %s, cluster %s of one server, %s, with %s. It replaces cluster %s.\n\n",
 		o.dataDir, r.ClusterID, o.id, count(r.Definitions, "definition"), r.OldClusterID)
 	fmt.Fprintf(&b, `Next:
-  1. Make sure that no old server (%s) starts again: disable their units, move their directories away.
+  1. Make sure that no old server (%s) starts again: disable their units and move their directories out of the way.
   2. Start the new one, with its addresses and certificates:
        gatekeeperd --id %s --data-dir %s%s
-  3. Let others join, with new ids and empty directories:
+  3. Let other servers join, with new ids and empty directories:
        gatekeeperd --id NEWID --join ADDRESS --data-dir EMPTY%s
 `, strings.Join(r.Retired, ", "), o.id, o.dataDir, clusterFlag(r), clusterFlag(r))
 	_, err := io.WriteString(out, b.String())
@@ -152,9 +152,9 @@ func (o *recoverOptions) report(out io.Writer, r *gatekeeper.Recovery) error {
 func completeness(r *gatekeeper.Recovery, backup bool) string {
 	switch {
 	case backup:
-		return "Backups: every change made since then is lost."
+		return "Backups: all changes made since they were taken are lost."
 	case r.PermitsKept:
-		return "A majority: every committed change is here."
+		return "A majority: every committed change is included."
 	}
 	return "No majority: changes that only the missing voters had are lost."
 }
@@ -170,16 +170,16 @@ func permits(r *gatekeeper.Recovery, unsafeGrant bool) string {
 	default:
 		s = fmt.Sprintf("Permits: %s lost, %d kept because they are held for an operator.", count(r.PermitsLost, "permit"), r.Permits)
 		if r.PermitsCooled > 0 {
-			s += fmt.Sprintf(" %d had already ended and were still keeping their slots for a while.", r.PermitsCooled)
+			s += fmt.Sprintf(" %d had already ended but were still occupying their slots.", r.PermitsCooled)
 		}
 	}
 	switch {
 	case r.Quarantine == 0 && !r.PermitsKept:
 		s += fmt.Sprintf("\nUNSAFE: permits are granted immediately; waiting %v would be safe.", r.FullQuarantine)
 	case r.Quarantine > 0 && r.Quarantine < r.FullQuarantine && !r.PermitsKept:
-		s += fmt.Sprintf("\nUNSAFE: nothing is granted for %v after the first start; waiting %v would be safe.", r.Quarantine, r.FullQuarantine)
+		s += fmt.Sprintf("\nUNSAFE: no permits are granted for %v after the first start; waiting %v would be safe.", r.Quarantine, r.FullQuarantine)
 	case r.Quarantine > 0:
-		s += fmt.Sprintf("\nNothing is granted for %v after the first start: holders may rely on earlier permits for that long.", r.Quarantine)
+		s += fmt.Sprintf("\nNo permits are granted for %v after the first start: holders may rely on earlier permits for that long.", r.Quarantine)
 	}
 	return s
 }

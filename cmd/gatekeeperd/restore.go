@@ -18,11 +18,11 @@ cluster as they join any other.
 
 First stop every server of the old cluster permanently. The new cluster has a different seed, so servers and clients of one cluster reject those of
 the other, and both clusters would grant permits. If servers of the old cluster can still be started, start them instead. If some data directories
-are left, use gatekeeperd recover, which loses less.
+survive, use gatekeeperd recover, which loses less.
 
 Changes since the backup are lost. Live permits are not carried over, and nothing is granted until the longest permit that the old cluster may have
 granted has certainly ended. Definitions can be edited in the meantime. New tokens are larger than all tokens ever granted. Bindings and bearer tokens
-are restored as of the backup: revoke again those that have been revoked since.
+are restored as of the backup: revoke again any that have been revoked since then.
 
 Environment variables and configuration files are not read.`
 
@@ -66,7 +66,7 @@ func newRestore(env environment) *cobra.Command {
 	f.StringVar(&o.cfg.ID, "id", gatekeeper.DefaultID, "name of the new server")
 	f.StringVar(&o.logStore, "log-store", string(gatekeeper.LogStoreBolt), "how the new directory stores its log: bolt or wal")
 	f.DurationVar(&o.cfg.MaxDuration, "max-duration", 0, "largest max_duration that the old cluster ever had, if it was set after the backup, for example 6h; a larger value is always safe")
-	f.DurationVar(&o.after, "unsafe-grant-after", 0, "grant this long after the first start, for example 5m, even if earlier holders may rely on their permits for longer; needs --yes")
+	f.DurationVar(&o.after, "unsafe-grant-after", 0, "start granting permits this long after the first start, for example 5m, even if earlier holders may rely on their permits for longer; needs --yes")
 	f.BoolVar(&o.yes, "yes", false, "confirms that every holder of the old cluster will have stopped by the end of --unsafe-grant-after")
 	f.StringVar(&o.cfg.Author, "author", env.author(), "author, for the journal")
 	f.StringVar(&o.cfg.Reason, "reason", "", "reason, for the journal")
@@ -87,7 +87,7 @@ func (o *restoreOptions) run(out io.Writer, unsafeGrant bool) error {
 		return explain(err, nil)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Backup: %s, taken at %s. Every change made since is lost.\n%s\n\n", o.cfg.File, r.TakenAt.Local().Format(time.DateTime), permits(r, unsafeGrant))
+	fmt.Fprintf(&b, "Backup: %s, taken at %s. Every change made since then is lost.\n%s\n\n", o.cfg.File, r.TakenAt.Local().Format(time.DateTime), permits(r, unsafeGrant))
 	fmt.Fprintf(&b, "Created: %s, cluster %s of one server, %s, with %s. It replaces cluster %s.\n\n",
 		o.cfg.DataDir, r.ClusterID, o.cfg.ID, count(r.Definitions, "definition"), r.OldClusterID)
 	fmt.Fprintf(&b, `Next:
@@ -96,7 +96,7 @@ func (o *restoreOptions) run(out io.Writer, unsafeGrant bool) error {
        gatekeeperd --id %s --data-dir %s%s
      If all administrators have lost their credentials: gatekeeperd bind-admin --help.
   3. Restart clients that are bound to the old cluster: they refuse this one. Revoke again the bindings and tokens that have been revoked since the backup.
-  4. Let others join, with empty directories:
+  4. Let other servers join, with empty directories:
        gatekeeperd --id ANOTHER --join ADDRESS --data-dir EMPTY%s
 `, o.cfg.ID, o.cfg.DataDir, clusterFlag(r), clusterFlag(r))
 	_, err = io.WriteString(out, b.String())

@@ -46,7 +46,7 @@ func TestWork_NoServerResponds_CommandIsKilledBeforePermitExpires(t *testing.T) 
 	if got := exitCode(cmd); got != 0 {
 		t.Errorf("gkctl work: exit code %d, want 0; standard error:\n%s", got, r.stderr.String())
 	}
-	if !strings.Contains(r.stderr.String(), "task 0 of job j was returned: ended by SIGKILL") {
+	if !strings.Contains(r.stderr.String(), "task 0 of job j was returned: killed by SIGKILL") {
 		t.Errorf("standard error does not report the returned task: %s", r.stderr.String())
 	}
 }

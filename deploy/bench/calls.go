@@ -127,7 +127,7 @@ func clientDenial(c *client.Client) work {
 		if d, ok := errors.AsType[*client.DeniedError](err); ok && d.Reason == client.ReasonNoFreePermit {
 			return nil
 		}
-		return fmt.Errorf("not denied because no permit is free: %w", err)
+		return fmt.Errorf("expected a denial because no permit is free: %w", err)
 	}
 }
 

@@ -34,17 +34,17 @@ func scrape(ctx context.Context, server *servers.Server) (counters, error) {
 	return counters{entries: sums[metricEntries], commands: sums[metricCommands], cpu: sums[metricCPU]}, nil
 }
 
-// quiet is how long the leader must go without writing to be considered idle. It records callers once a second.
-const quiet = 2 * time.Second
+// quietPeriod is how long the leader must go without writing to be considered idle. It records callers once a second.
+const quietPeriod = 2 * time.Second
 
 // awaitQuiet waits until the leader has finished its background writes.
 func awaitQuiet(ctx context.Context, leader *servers.Server) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, 15*quiet, errors.New("the leader keeps writing to its log even though it receives no requests"))
+	ctx, cancel := context.WithTimeoutCause(ctx, 15*quietPeriod, errors.New("the leader keeps writing to its log even though it is receiving no requests"))
 	defer cancel()
-	tick := time.NewTicker(quiet / 20)
+	tick := time.NewTicker(quietPeriod / 20)
 	defer tick.Stop()
 	var last counters
-	for since := time.Now(); time.Since(since) < quiet; {
+	for since := time.Now(); time.Since(since) < quietPeriod; {
 		now, err := scrape(ctx, leader)
 		if err != nil {
 			return errors.Join(err, context.Cause(ctx))

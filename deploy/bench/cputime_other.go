@@ -8,5 +8,5 @@ import (
 )
 
 func cpuTime() (time.Duration, error) {
-	return 0, errors.New("the CPU time of a process cannot be read on this system: measure only the core part")
+	return 0, errors.New("the CPU time of a process cannot be read on this system: omit calls and keep from -parts")
 }

@@ -117,7 +117,7 @@ func (k *keepResult) check() error {
 	case k.Tokens < k.Permits: // a frame may have been in flight when counting began
 		return fmt.Errorf("%d tokens were sent, too few to refresh %d permits twice", k.Tokens, k.Permits)
 	case k.NotRefreshed > 0:
-		return fmt.Errorf("%d results did not refresh their permit", k.NotRefreshed)
+		return fmt.Errorf("%d results reported that the permit was not refreshed", k.NotRefreshed)
 	case k.Streams != 1:
 		return fmt.Errorf("%d streams were used, want one", k.Streams)
 	}

@@ -59,7 +59,7 @@ func TestAccess_NewBindingAndToken_AllowLogin(t *testing.T) {
 	p.until("the token to disappear from the list", "!("+inRow("night", "Revoke …")+")")
 
 	p.clickInRow("night", "Remove …")
-	p.shows("These subjects lose all access:")
+	p.shows("These subjects will lose all access:")
 	p.click("Remove")
 	p.shows("Binding night removed.")
 	p.until("the binding to disappear from the list", "!("+inRow("night", "Remove …")+")")
@@ -131,7 +131,7 @@ func TestForms_EverySizeAndTheme_PassAccessibilityChecks(t *testing.T) {
 	p.until("the bindings", inRow("shop", "Edit …"))
 	p.checkAccessibility(axe)
 	for text, shown := range map[string]string{
-		"Edit …": "Add a grant", "Remove …": "These tokens stop working:", "Create a token …": "may do everything that the binding grants", "Revoke …": "refused immediately",
+		"Edit …": "Add a grant", "Remove …": "These tokens will stop working:", "Create a token …": "may do everything that the binding grants", "Revoke …": "refused immediately",
 	} {
 		p.clickInRow("shop", text)
 		p.shows(shown)

@@ -247,7 +247,7 @@ func TestCordon_PreviewAndOverview_ShowDeniedCallers(t *testing.T) {
 	p.fill("Host (acquirer) pattern", "host-1")
 	p.fill("For", "1h")
 	p.click("Preview the cordon …")
-	p.shows("Host host-1 gets no permit for any semaphore, for 1h.")
+	p.shows("Host host-1 will be shut out of every semaphore for 1h.")
 	p.fill("Reason", "kernel update")
 	p.click("Cordon host host-1")
 	p.shows("Host host-1 is cordoned until")
@@ -263,7 +263,7 @@ func TestCordon_PreviewAndOverview_ShowDeniedCallers(t *testing.T) {
 	p.shows("Denied: cordoned.") // the form is filled in with the denied caller
 
 	p.click("Remove …")
-	p.shows("Host host-1 gets permits again")
+	p.shows("Host host-1 will get permits again")
 	p.click("Remove")
 	p.shows("Host host-1 is no longer cordoned.")
 	list.until("the end of the denial in the list", `!document.querySelector(".grid").innerText.includes("cordoned")`)

@@ -53,11 +53,11 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	flags.StringVar(&p.kind, "kind", "", "the kind of fault: "+strings.Join(fault.Names(), ", ")+", or mixed; empty for all kinds in turn")
 	flags.StringVar(&p.network, "network", run.Auto, "the network between servers and clients: "+run.Namespaces+" (in the kernel; requires Linux, root, ip, tc and ss), "+run.Proxies+", or "+
 		run.Auto+": "+run.Namespaces+" if available and able to inject the kind of fault, "+run.Proxies+" otherwise")
-	flags.DurationVar(&p.length, "for", 12*time.Second, "how long each run injects faults, at most 30s")
+	flags.DurationVar(&p.length, "for", 12*time.Second, "how long to inject faults in each run, at most 30s")
 	flags.StringVar(&p.store, "log-store", "", "the servers' log store, bolt or wal; empty for their default")
 	flags.BoolVar(&p.secure, "secure", false, "run the servers with TLS, authenticated clients, roles and an audit log")
 	flags.StringVar(&p.tally, "tally", "", "file to which each run appends a line")
-	flags.StringVar(&p.commit, "commit", "", "the tested commit, for the tally; empty for HEAD")
+	flags.StringVar(&p.commit, "commit", "", "commit under test, recorded in the tally; empty for HEAD")
 	flags.StringVar(&p.keep, "keep", filepath.Join(os.TempDir(), "gatekeeper-proof"), "directory for the histories of runs with violations")
 	flags.BoolVar(&p.keepAll, "keep-all", false, "keep the histories of all runs")
 	checkFile := flags.String("check", "", "check the history in this file and exit")
@@ -92,7 +92,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 func (p *proof) runAll(ctx context.Context) error {
 	removed, err := namespaces.Sweep()
 	if len(removed) > 0 {
-		fmt.Fprintf(p.out, "removed leftovers of a killed run: %s\n", strings.Join(removed, ", "))
+		fmt.Fprintf(p.out, "removed leftovers from a killed run: %s\n", strings.Join(removed, ", "))
 	}
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (p *proof) once(ctx context.Context, kind string, seed uint64) (*run.Report
 		if err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(p.out, "  its history: make faults ARGS='-check %s'\n", file)
+		fmt.Fprintf(p.out, "  to check its history: make faults ARGS='-check %s'\n", file)
 	}
 	if p.tally != "" {
 		err = appendTally(p.tally, p.commit, p.store, r, p.length)

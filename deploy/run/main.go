@@ -58,7 +58,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 		// answer our requests.
 		l, err := net.Listen("tcp", address)
 		if err != nil {
-			return fmt.Errorf("%w\nIs another server running? Use other addresses: make run ARGS='-api 127.0.0.1:8420 -peer 127.0.0.1:8421 -http 127.0.0.1:8422 -admin 127.0.0.1:8423 -data data/other'", err)
+			return fmt.Errorf("%w\nIs another server running? Use different addresses: make run ARGS='-api 127.0.0.1:8420 -peer 127.0.0.1:8421 -http 127.0.0.1:8422 -admin 127.0.0.1:8423 -data data/other'", err)
 		}
 		if err := l.Close(); err != nil {
 			return err

@@ -62,7 +62,7 @@ func (s *scale) measureCosts(ctx context.Context, server *servers.Server, f *fle
 	if c.Expiry, err = s.measureExpiry(ctx, server, f); err != nil {
 		return c, fmt.Errorf("expiry: %w", err)
 	}
-	if err := pause(ctx, settling/2); err != nil { // the server records new callers once a second
+	if err := pause(ctx, settleTime/2); err != nil { // the server records new callers once a second
 		return c, err
 	}
 	c.Idle, _, err = idle(ctx, server, s.window)

@@ -61,16 +61,16 @@ type scale struct {
 
 // report holds the results of a run.
 type report struct {
-	Go      string    `json:"go"`
-	CPUs    int       `json:"cpus"`
-	Full    amounts   `json:"full"`
-	Seconds float64   `json:"seconds"`
-	Rest    atRest    `json:"at_rest"`
-	Streams []streams `json:"streams"`
-	Empty   costs     `json:"empty"`
-	Stages  []stage   `json:"stages"`
-	Three   three     `json:"three"`
-	Targets []check   `json:"targets"`
+	Go      string     `json:"go"`
+	CPUs    int        `json:"cpus"`
+	Full    amounts    `json:"full"`
+	Seconds float64    `json:"seconds"`
+	Rest    idleResult `json:"at_rest"`
+	Streams []streams  `json:"streams"`
+	Empty   costs      `json:"empty"`
+	Stages  []stage    `json:"stages"`
+	Three   three      `json:"three"`
+	Targets []check    `json:"targets"`
 }
 
 // parts returns the fractions of the full size at which measurements are made.
@@ -93,7 +93,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	flags.IntVar(&s.kills, "kills", 3, "number of times to kill the leader, both with empty and with full servers")
 	flags.StringVar(&plotFile, "plot", "bin/scale.svg", "file for the plot; empty for none")
 	flags.StringVar(&jsonFile, "json", "bin/scale.json", "file for the results as JSON; empty for none")
-	flags.BoolVar(&paper, "paper", false, "measure nothing; print the capacity of larger machines and more clusters in Markdown")
+	flags.BoolVar(&paper, "paper", false, "take no measurements; print the capacity of larger machines and more clusters in Markdown")
 	flags.StringVar(&from, "constants", "", "with -paper: JSON file with constants that replace the built-in ones, or with the results of an earlier run")
 	p.flags(flags)
 	if err := flags.Parse(args); err != nil {
@@ -146,7 +146,7 @@ func (s *scale) run(ctx context.Context) (*report, error) {
 		what    string
 		measure func(context.Context, *report) error
 	}{
-		{"an idle server", s.measureRest}, {"client streams", s.measureStreams}, {"three empty servers", s.measureEmpty}, {"a server filled in stages", s.measureFull},
+		{"an idle server", s.measureIdleServer}, {"client streams", s.measureStreams}, {"three empty servers", s.measureEmpty}, {"a server filled in stages", s.measureFull},
 	} {
 		s.logf("%s", part.what)
 		if err := part.measure(ctx, r); err != nil {

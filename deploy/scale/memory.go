@@ -33,7 +33,7 @@ func measureMemory(ctx context.Context, server *servers.Server) (memory, error) 
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for range 2 {
-		if err := server.Collect(ctx); err != nil {
+		if err := server.CollectGarbage(ctx); err != nil {
 			return memory{}, err
 		}
 	}
@@ -55,8 +55,8 @@ func cpuTime(ctx context.Context, server *servers.Server) (time.Duration, error)
 	return time.Duration(m["process_cpu_seconds_total"] * float64(time.Second)), err
 }
 
-// atRest is the result for a server with a real job schedule and no requests.
-type atRest struct {
+// idleResult is the result for a server with a real job schedule and no requests.
+type idleResult struct {
 	Definitions int     `json:"definitions"`
 	Seconds     float64 `json:"seconds"`
 	Resident    float64 `json:"resident_bytes"`

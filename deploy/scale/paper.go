@@ -179,7 +179,7 @@ func (k capacity) clusters() float64 {
 func (c *constants) print(out io.Writer) {
 	three, five := c.estimate(3), c.estimate(5)
 	maxClusters := max(three.clusters(), five.clusters())
-	fmt.Fprintf(out, "| %.0f cores, %.0f GiB, fdatasync %.0f µs, round trip %.0f µs, %.0f %% utilization | 3 servers | 5 servers | 100 times the size: %.0f clusters of 3 |\n",
+	fmt.Fprintf(out, "| %.0f cores, %.0f GiB, fdatasync %.0f µs, round trip %.0f µs, %.0f%% utilization | 3 servers | 5 servers | 100 times the size: %.0f clusters of 3 |\n",
 		c.Cores, c.Memory, c.Sync, c.Hop, 100*c.Use, three.clusters())
 	fmt.Fprintln(out, "|---|---:|---:|---:|")
 	row := func(what string, estimate func(capacity) float64) {
@@ -192,15 +192,15 @@ func (c *constants) print(out io.Writer) {
 	row("1-minute permits kept alive, 100 per frame, without other load", func(k capacity) float64 { return k.KeptAlive })
 	row("denials per second, without other load", func(k capacity) float64 { return k.Decisions })
 	row("refreshes per second in separate calls, without other load", func(k capacity) float64 { return k.Refreshes })
-	row("grants with their releases per second, without other load", func(k capacity) float64 { return k.Grants })
+	row("grant-release pairs per second, without other load", func(k capacity) float64 { return k.Grants })
 	row("expiries per second, without other load", func(k capacity) float64 { return k.Expiries })
 	fmt.Fprintf(out, "\nGrants are limited by %s.", three.GrantsBound)
 	if five.GrantsBound != three.GrantsBound {
 		fmt.Fprintf(out, " With five servers: by %s.", five.GrantsBound)
 	}
-	fmt.Fprintf(out, " A hundred times the size is 10 000 000 definitions, 100 000 000 permits and 1 000 000 clients. That takes at most %.0f such clusters.\n\n", maxClusters)
+	fmt.Fprintf(out, " A hundred times the size is 10,000,000 definitions, 100,000,000 permits and 1,000,000 clients. At most %.0f such clusters are needed.\n\n", maxClusters)
 	for _, formula := range []string{
-		"cpu = cores · use · 1 000 000 µs per second, on the leader only, because followers only write",
+		"cpu = cores · use · 1,000,000 µs per second, on the leader only, because followers only write",
 		fmt.Sprintf("permits = (memory · use / reserve %.3g − %.3g MB) / (%.4g + %.4g / 10 + %.4g / 100 bytes)", c.Reserve, c.EmptyBytes/1e6, c.PermitBytes, c.DefinitionBytes, c.StreamBytes),
 		fmt.Sprintf("startup time = permits · %.3g µs; the last column applies this to each cluster's share of the permits", c.Restart),
 		fmt.Sprintf("kept alive = cpu · %d s / %.3g µs", refreshEvery, c.Frame),
@@ -225,5 +225,5 @@ func round(v float64) string {
 		parts = append([]string{text[len(text)-3:]}, parts...)
 		text = text[:len(text)-3]
 	}
-	return strings.Join(append([]string{text}, parts...), " ")
+	return strings.Join(append([]string{text}, parts...), ",")
 }

@@ -42,11 +42,11 @@ func (r *report) judge() {
 	for _, s := range r.Streams {
 		if s.Clients*len(parts()) > last.Clients { // only the measurements with the most clients
 			// Resident memory would be misleading, because streams also reuse garbage that is already resident.
-			add(fmt.Sprintf("a stream of %d on %d connections, in use", s.Clients, s.Connections), "KiB", 40, s.Each.InUse/1024)
+			add(fmt.Sprintf("each of %d streams over %d connections, in use", s.Clients, s.Connections), "KiB", 40, s.Each.InUse/1024)
 		}
 	}
 	if last.Snapshot != nil {
-		add("a snapshot delays a grant by", "ms", 10, last.Snapshot.Added())
+		add("grant delay caused by a snapshot", "ms", 10, last.Snapshot.Added())
 	}
 	add("restart to the first grant", "s", 10, last.Restart.Seconds)
 	add("handover, increase relative to empty servers", "ms", 150, r.Three.Full.Handover-r.Three.Empty.Handover)
@@ -54,7 +54,7 @@ func (r *report) judge() {
 	first := r.Stages[0]
 	allowed := math.Log(float64(last.Permits)) / math.Log(float64(max(first.Permits, 2)))
 	for _, kind := range kinds() {
-		add(kind.name+", server CPU at 100 % relative to 10 %", "times", allowed, kind.get(last.Costs).CPU/max(kind.get(first.Costs).CPU, 1e-9))
+		add(kind.name+", server CPU at 100% relative to 10%", "times", allowed, kind.get(last.Costs).CPU/max(kind.get(first.Costs).CPU, 1e-9))
 	}
 }
 
@@ -135,11 +135,11 @@ func (r *report) print(out io.Writer) {
 	row("restart to the first grant, s", func(s stage) string { return fmt.Sprintf("%.1f", s.Restart.Seconds) })
 	row("entries after the snapshot", func(s stage) string { return fmt.Sprint(s.Restart.Entries) })
 	_ = w.Flush()
-	r.printThree(out)
+	r.printThreeServers(out)
 	r.printTargets(out)
 }
 
-func (r *report) printThree(out io.Writer) {
+func (r *report) printThreeServers(out io.Writer) {
 	t := &r.Three
 	fmt.Fprintf(out, "\nthree servers: two joined the full one in %.1f s; %.0f MB in use on the leader, %.0f MB on a follower\n",
 		t.Joined, t.Leader.InUse/1e6, t.Follower.InUse/1e6)

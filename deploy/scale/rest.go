@@ -11,11 +11,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// settling is how long a server must go without requests before it counts as idle.
-const settling = 2 * time.Second
+// settleTime is how long a server must go without requests before it counts as idle.
+const settleTime = 2 * time.Second
 
-// measureRest measures a server with a real job schedule and no requests.
-func (s *scale) measureRest(ctx context.Context, r *report) error {
+// measureIdleServer measures a server with a real job schedule and no requests.
+func (s *scale) measureIdleServer(ctx context.Context, r *report) error {
 	jobs, err := samples.Kubernetes()
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (s *scale) measureRest(ctx context.Context, r *report) error {
 	}
 	defer cluster.Kill()
 	server := cluster.Servers[0]
-	if err := pause(ctx, settling); err != nil {
+	if err := pause(ctx, settleTime); err != nil {
 		return err
 	}
 	r.Rest.Definitions = len(jobs)

@@ -73,7 +73,7 @@ func flatReport() *report {
 			Restart: restart{Seconds: 3},
 		})
 	}
-	r.Rest = atRest{Resident: 39e6, CPU: 0.4}
+	r.Rest = idleResult{Resident: 39e6, CPU: 0.4}
 	r.Streams = []streams{{Clients: 100, Connections: 1, Each: memory{Resident: 20 << 10, InUse: 10 << 10}}}
 	r.Three = three{Empty: gaps{Handover: 50, Kill: 2000}, Full: gaps{Handover: 80, Kill: 2100}, Grant: op{CPU: 400}}
 	return r
@@ -88,10 +88,10 @@ func TestJudge_EachTarget_IsMetOrMissed(t *testing.T) {
 		{"All", func(*report) {}, ""},
 		{"Rest", func(r *report) { r.Rest.Resident = 41e6 }, "idle server, resident"},
 		{"Permit", func(r *report) { r.Stages[2].Permit.InUse = 600 }, "a permit, in use"},
-		{"Stream", func(r *report) { r.Streams[0].Each.InUse = 50 << 10 }, "a stream of 100 on 1 connections, in use"},
-		{"Snapshot", func(r *report) { r.Stages[2].Snapshot = &snapshots.Delay{LongestBefore: 5, LongestDuring: 16} }, "a snapshot delays a grant by"},
+		{"Stream", func(r *report) { r.Streams[0].Each.InUse = 50 << 10 }, "each of 100 streams over 1 connections, in use"},
+		{"Snapshot", func(r *report) { r.Stages[2].Snapshot = &snapshots.Delay{LongestBefore: 5, LongestDuring: 16} }, "grant delay caused by a snapshot"},
 		{"Kill", func(r *report) { r.Three.Full.Kill = 2200 }, "leader kill, increase relative to empty servers"},
-		{"Expiry", func(r *report) { r.Stages[2].Costs.Expiry.CPU = 30 }, "expiry, server CPU at 100 % relative to 10 %"},
+		{"Expiry", func(r *report) { r.Stages[2].Costs.Expiry.CPU = 30 }, "expiry, server CPU at 100% relative to 10%"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := flatReport()
@@ -123,9 +123,9 @@ func TestPaper_ConstantsFromRun_FlagsTakePrecedence(t *testing.T) {
 	if err := command(t.Context(), []string{"-paper", "-constants", file, "-cores", "2", "-use", "1"}, &out); err != nil {
 		t.Fatal(err)
 	}
-	// Two cores provide 2 000 000 µs per second: enough for 33 000 denials of 60 µs each, or for 5000 grants and
+	// Two cores provide 2,000,000 µs per second: enough for 33,000 denials of 60 µs each, or for 5000 grants and
 	// releases of 300 + 2 · 50 µs each.
-	for _, want := range []string{"| denials per second, without other load | 33 000 | 33 000 |", "| 5 000 | 4 000 |"} {
+	for _, want := range []string{"| denials per second, without other load | 33,000 | 33,000 |", "| 5,000 | 4,000 |"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("output does not contain %q:\n%s", want, &out)
 		}
@@ -155,7 +155,7 @@ func TestPaper_InvalidConstants_AreRefused(t *testing.T) {
 }
 
 func TestRound_KeepsTwoDigits(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 99: "99", 129_999: "120 000", 1_000_000: "1 000 000"} {
+	for v, want := range map[float64]string{0: "0", 99: "99", 129_999: "120,000", 1_000_000: "1,000,000"} {
 		if got := round(v); got != want {
 			t.Errorf("round(%v) = %q, want %q", v, got, want)
 		}

@@ -63,7 +63,7 @@ func (s *scale) measureFull(ctx context.Context, r *report) error {
 		r.Stages = append(r.Stages, *st)
 	}
 	s.logf("three full servers")
-	return s.measureThree(ctx, cluster, f, r)
+	return s.measureThreeServers(ctx, cluster, f, r)
 }
 
 func (s *scale) measureStage(ctx context.Context, server *servers.Server, f *fleet, part float64) (*stage, error) {
@@ -172,7 +172,7 @@ func (s *scale) measureRestart(ctx context.Context, server *servers.Server, f *f
 	}
 	st.Restart.Entries = status.GetAppliedIndex() - min(snapshotIndex, status.GetAppliedIndex())
 	if got := int(status.GetPermits()); got < f.created.Permits {
-		return fmt.Errorf("it has %d permits after the restart, but %d were granted", got, f.created.Permits)
+		return fmt.Errorf("the server has %d permits after the restart, but %d were granted", got, f.created.Permits)
 	}
 	st.Restarted, err = measureMemory(ctx, server)
 	return err

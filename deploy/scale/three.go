@@ -61,8 +61,8 @@ func (s *scale) measureEmpty(ctx context.Context, r *report) error {
 	return err
 }
 
-// measureThree adds two servers to the full one and measures the cluster.
-func (s *scale) measureThree(ctx context.Context, cluster *servers.Cluster, f *fleet, r *report) error {
+// measureThreeServers adds two servers to the full one and measures the cluster.
+func (s *scale) measureThreeServers(ctx context.Context, cluster *servers.Cluster, f *fleet, r *report) error {
 	var err error
 	if r.Three.Joined, err = s.join(ctx, cluster); err != nil {
 		return err

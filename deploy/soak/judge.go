@@ -72,7 +72,7 @@ func (r *report) judge(failures []string) {
 			g := growth{id, m.what, m.unit, m.median(warm[:third], i), m.median(warm[len(warm)-third:], i), !m.settled(warm)}
 			r.Growth = append(r.Growth, g)
 			if r.Judged && !g.Filling && g.grew(m.slack) {
-				r.Broken = append(r.Broken, fmt.Sprintf("%s of %s grew from %.1f to %.1f %s", g.What, id, g.Early, g.Late, g.Unit))
+				r.Broken = append(r.Broken, fmt.Sprintf("%s on %s grew from %.1f to %.1f %s", g.What, id, g.Early, g.Late, g.Unit))
 			}
 		}
 	}

@@ -118,7 +118,7 @@ func (l *load) work(ctx context.Context) {
 		l.loop(ctx, "a denial", func(int) error {
 			p, err := l.client.Semaphore("hot").TryAcquire(ctx)
 			if err == nil {
-				return errors.Join(errors.New("a permit was granted although it was held"), p.Release(ctx))
+				return errors.Join(errors.New("a held permit was granted again"), p.Release(ctx))
 			}
 			return l.finish(ctx, nil, err)
 		})

@@ -70,9 +70,9 @@ func TestJudge_Growth_IsReported(t *testing.T) {
 	}{
 		{"Flat", func(*state, float64) {}, ""},
 		{"FillsUpFirst", func(s *state, at float64) { s.Memory = 200e6 - max(0, 900-at)*1e5 }, ""},
-		{"Memory", func(s *state, at float64) { s.Memory += at * 50e3 }, "memory of gk2 grew from"},
-		{"Goroutines", func(s *state, at float64) { s.Goroutines += at / 10 }, "goroutines of gk2 grew"},
-		{"Disk", func(s *state, at float64) { s.Disk += at * 50e3 }, "data directory of gk2 grew"},
+		{"Memory", func(s *state, at float64) { s.Memory += at * 50e3 }, "memory on gk2 grew from"},
+		{"Goroutines", func(s *state, at float64) { s.Goroutines += at / 10 }, "goroutines on gk2 grew"},
+		{"Disk", func(s *state, at float64) { s.Disk += at * 50e3 }, "data directory on gk2 grew"},
 		{"DiskUntilLogIsFull", func(s *state, at float64) {
 			s.Applied = uint64(fullLog * at / 2000)
 			s.Disk += min(at, 2000) * 50e3
@@ -80,7 +80,7 @@ func TestJudge_Growth_IsReported(t *testing.T) {
 		{"DiskOfFullLog", func(s *state, at float64) {
 			s.Applied = uint64(fullLog * at / 2000)
 			s.Disk += at * 100e3
-		}, "data directory of gk2 grew"},
+		}, "data directory on gk2 grew"},
 		{"Elected", func(s *state, at float64) { s.Term += uint64(at / 3000) }, "a leader was elected"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

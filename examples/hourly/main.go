@@ -34,7 +34,7 @@ func run(ctx context.Context, schedule string) error {
 		return err
 	}
 	defer c.Close()
-	// Creates the definition if it does not exist. An operator may edit it later.
+	// Create the definition if it does not exist. An operator may edit it later.
 	if _, err := c.Declare(ctx, &gatekeeperv1.Definition{Name: "hourly-report"}); err != nil {
 		return err
 	}

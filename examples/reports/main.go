@@ -123,7 +123,7 @@ func (r *report) Cancel()                          {}
 
 func (r *report) draft() string { return filepath.Join(r.shop.dir, "draft.txt") }
 
-// Reset removes the draft of a host that died.
+// Reset removes the draft left by a host that died.
 func (r *report) Reset(context.Context) error {
 	slog.Info("resetting", "on", r.shop.host)
 	if err := os.Remove(r.draft()); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -35,10 +35,10 @@ const (
 	queueLen        = 4096
 	batchLen        = 256
 
-	syncAfter     = time.Second
-	writeTimeout  = time.Second // how long a caller waits for a hung disk
-	complainEvery = time.Minute
-	anchorEvery   = time.Hour
+	syncDelay        = time.Second
+	writeTimeout     = time.Second // how long a caller waits for a hung disk
+	errorLogInterval = time.Minute
+	anchorInterval   = time.Hour
 )
 
 func (c Config) withDefaults() Config {
@@ -56,12 +56,12 @@ func (c Config) withDefaults() Config {
 
 // Log is an audit log that is open for writing. Its methods are safe for concurrent use. On a nil Log they do nothing.
 type Log struct {
-	queue   chan entry
-	done    chan struct{}
-	stalled atomic.Bool   // a caller's wait timed out, and nothing has been taken from the queue since
-	lost    atomic.Uint64 // lost lines not yet reported in a later line
-	allLost atomic.Uint64
-	writer  writer // used only by the goroutine that executes run
+	queue     chan entry
+	done      chan struct{}
+	stalled   atomic.Bool   // a caller's wait timed out, and nothing has been taken from the queue since
+	lost      atomic.Uint64 // lost lines not yet reported in a later line
+	totalLost atomic.Uint64
+	writer    writer // used only by the goroutine that executes run
 
 	mu     sync.RWMutex // guards closed, and prevents a send on a closed queue
 	closed bool
@@ -109,7 +109,7 @@ func (l *Log) Write(r Record) {
 	if !l.closed && l.enqueue(e) {
 		return
 	}
-	l.lose(1)
+	l.countLost(1)
 }
 
 func (l *Log) enqueue(e entry) bool {
@@ -132,9 +132,9 @@ func (l *Log) enqueue(e entry) bool {
 	}
 }
 
-func (l *Log) lose(n uint64) {
+func (l *Log) countLost(n uint64) {
 	l.lost.Add(n)
-	l.allLost.Add(n)
+	l.totalLost.Add(n)
 }
 
 // Lost returns the number of lines that could not be written since Open.
@@ -142,7 +142,7 @@ func (l *Log) Lost() uint64 {
 	if l == nil {
 		return 0
 	}
-	return l.allLost.Load()
+	return l.totalLost.Load()
 }
 
 // Close writes and syncs the queued records and closes the log. Records passed to Write afterwards are counted as lost.
@@ -167,13 +167,13 @@ func (l *Log) Close() error {
 // run writes the queued records until the queue is closed.
 func (l *Log) run() {
 	defer close(l.done)
-	timer := time.NewTimer(syncAfter)
+	timer := time.NewTimer(syncDelay)
 	timer.Stop()
 	timerRunning := false
 	batch := make([]entry, 0, batchLen)
 	for {
 		if l.writer.unsynced && !timerRunning {
-			timer.Reset(syncAfter)
+			timer.Reset(syncDelay)
 			timerRunning = true
 		}
 		select {
@@ -213,8 +213,8 @@ func (l *Log) write(batch []entry) {
 	lost := l.lost.Swap(0)
 	if err := l.writer.append(batch, lost); err != nil {
 		l.lost.Add(lost)
-		l.lose(uint64(len(batch)))
-		l.writer.complain("audit log lines are being lost: free space on the disk, or repair it", err, slog.Uint64("lost", l.Lost()))
+		l.countLost(uint64(len(batch)))
+		l.writer.logError("audit log lines are being lost: free up disk space or repair the disk", err, slog.Uint64("lost", l.Lost()))
 	}
 }
 

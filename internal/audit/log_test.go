@@ -498,8 +498,8 @@ func TestWrite_SyncFails_ReportsOnce(t *testing.T) {
 		}
 		start := time.Now()
 		<-syncs
-		if after := time.Since(start); after != syncAfter {
-			t.Errorf("the log synced after %v, want %v", after, syncAfter)
+		if after := time.Since(start); after != syncDelay {
+			t.Errorf("the log synced after %v, want %v", after, syncDelay)
 		}
 		<-time.After(time.Minute / 2)
 		if len(syncs) != 0 {
@@ -522,7 +522,7 @@ func TestLog_FileMovedAway_StartsNewFile(t *testing.T) {
 		if err := os.Rename(c.Path, aside); err != nil {
 			t.Fatal(err)
 		}
-		<-time.After(2 * syncAfter)
+		<-time.After(2 * syncDelay)
 		l.Write(refusal())
 		mustClose(t, l)
 	})
@@ -544,9 +544,9 @@ func TestLog_Anchors_AreLoggedAndValid(t *testing.T) {
 			l.Write(refusal())
 			synctest.Wait()
 		}
-		<-time.After(anchorEvery)
+		<-time.After(anchorInterval)
 		l.Write(refusal())
-		<-time.After(2 * syncAfter)
+		<-time.After(2 * syncDelay)
 		mustClose(t, l)
 	})
 	var anchors []Anchor

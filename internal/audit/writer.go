@@ -28,10 +28,10 @@ type writer struct {
 	seq  uint64 // number of the last line
 	hash string // hash of the last line; empty if there is none
 
-	buf        bytes.Buffer
-	complained time.Time
-	anchored   time.Time
-	anchorSeq  uint64
+	buf          bytes.Buffer
+	lastErrorLog time.Time
+	lastAnchor   time.Time
+	anchorSeq    uint64
 }
 
 // resume finds the end of the chain, opens the newest file and repairs its end. It returns the first line to write.
@@ -63,7 +63,7 @@ func (w *writer) resume() (entry, error) {
 	w.first, w.size = newest.first, newest.size
 	if newest.tornBytes > 0 {
 		started.torn, started.tornBytes = clean(string(newest.torn), maxTorn), newest.tornBytes
-		w.Logger.Warn("the last line of the audit log is torn: the server was killed during a write; the `started` line preserves the text",
+		w.Logger.Warn("the last line of the audit log is torn: the server was killed during a write; its text is preserved in the `started` line",
 			slog.String("path", w.Path), slog.Uint64("after", w.seq))
 		if err := w.file.Truncate(w.size); err != nil {
 			return entry{}, errors.Join(err, w.file.Close())
@@ -99,7 +99,7 @@ func (w *writer) append(batch []entry, lost uint64) error {
 	}
 	if w.first > 0 && !w.noNewline && w.size+int64(w.buf.Len()) > w.MaxBytes {
 		if err := w.rotate(); err != nil { // the file grows until rotation succeeds
-			w.complain("the audit log could not be rotated", err)
+			w.logError("the audit log could not be rotated", err)
 		}
 	}
 	n, err := w.disk.write(w.file, w.buf.Bytes())
@@ -132,7 +132,7 @@ func (w *writer) truncatePartial() error {
 func (w *writer) rotate() error {
 	old := rotatedName(w.Path, w.first)
 	if _, err := os.Lstat(old); !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s already exists: move it away", old)
+		return fmt.Errorf("%s already exists: move it out of the way", old)
 	}
 	w.sync()
 	next := w.Path + ".next"
@@ -172,9 +172,9 @@ func (w *writer) removeOld() error {
 func (w *writer) tick() {
 	w.sync()
 	if err := w.reopen(); err != nil {
-		w.complain("the audit log cannot be reopened; lines go to the file that was moved or removed", err)
+		w.logError("the audit log cannot be reopened; lines are being written to the file that was moved or removed", err)
 	}
-	if now := time.Now(); now.Sub(w.anchored) >= anchorEvery {
+	if now := time.Now(); now.Sub(w.lastAnchor) >= anchorInterval {
 		w.anchor(now)
 	}
 }
@@ -185,7 +185,7 @@ func (w *writer) sync() {
 	}
 	w.unsynced = false // a second sync may succeed even though the lines were never written
 	if err := w.disk.sync(w.file); err != nil {
-		w.complain("the audit log cannot be synced: lines may be lost if the machine crashes", err)
+		w.logError("the audit log cannot be synced: lines may be lost if the machine crashes", err)
 	}
 }
 
@@ -221,19 +221,19 @@ func (w *writer) reopen() error {
 
 // anchor writes the number and hash of the last line to the server's log.
 func (w *writer) anchor(now time.Time) {
-	if w.anchored = now; w.seq > w.anchorSeq {
+	if w.lastAnchor = now; w.seq > w.anchorSeq {
 		w.anchorSeq = w.seq
-		w.Logger.Info("anchor of the audit log", slog.String("path", w.Path), slog.String("anchor", Anchor{w.seq, w.hash}.String()))
+		w.Logger.Info("audit log anchor", slog.String("path", w.Path), slog.String("anchor", Anchor{w.seq, w.hash}.String()))
 	}
 }
 
-// complain logs an error at most once a minute.
-func (w *writer) complain(text string, err error, more ...any) {
+// logError logs an error at most once a minute.
+func (w *writer) logError(text string, err error, more ...any) {
 	now := time.Now()
-	if !w.complained.IsZero() && now.Sub(w.complained) < complainEvery {
+	if !w.lastErrorLog.IsZero() && now.Sub(w.lastErrorLog) < errorLogInterval {
 		return
 	}
-	w.complained = now
+	w.lastErrorLog = now
 	w.Logger.Error(text, append([]any{slog.String("path", w.Path), slog.Any("error", err)}, more...)...)
 }
 

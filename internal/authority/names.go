@@ -16,7 +16,7 @@ func Host(s string) (string, error) {
 		case ip.Zone() != "":
 			return "", fmt.Errorf("host %q: a certificate cannot contain an address with a zone: use a host name", s)
 		case ip.IsUnspecified():
-			return "", fmt.Errorf("host %q means all addresses of a machine: specify the addresses at which others reach it", s)
+			return "", fmt.Errorf("host %q means all addresses of a machine: specify the addresses that others use to reach it", s)
 		}
 		return ip.String(), nil
 	}

@@ -137,7 +137,7 @@ func Firings(h *history.History) []Violation {
 				g.request.Firing, starts[key], g.identity, g.token, maxAttempts)})
 		}
 	}
-	return append(violations, f.awaited(h, all)...)
+	return append(violations, f.checkAwaited(h, all)...)
 }
 
 // mayFollow reports whether the firing of before may have been granted again with g.
@@ -155,8 +155,9 @@ func (f *firings) mayFollow(before, g *grant) bool {
 	return handedOver && g.known >= min(before.lapse, s.freed)
 }
 
-// awaited finds outcomes that a waiting caller received even though no holder reported them and no loss explains them.
-func (f *firings) awaited(h *history.History, all map[uint64]*grant) (violations []Violation) {
+// checkAwaited finds outcomes that a waiting caller received even though no holder reported them and no loss explains
+// them.
+func (f *firings) checkAwaited(h *history.History, all map[uint64]*grant) (violations []Violation) {
 	for _, op := range h.Operations {
 		answer, ok := op.Answer()
 		r := op.Request

@@ -61,14 +61,14 @@ func (s *jobHistory) results(h *history.History) {
 		}
 		for _, r := range done {
 			if r.job == id && r.Return.At < op.At && s.submittedAt(r.task, answer.Revision) && !s.recreated(r.task, op.Return.At) {
-				s.kept(op, answer.State, r.task, r.Request)
+				s.checkKept(op, answer.State, r.task, r.Request)
 			}
 		}
 		if op.Request.Kind == history.JobEnd {
 			ends = append(ends, op)
 		}
 	}
-	s.repeatedReads(ends)
+	s.checkRepeatedReads(ends)
 	for f := range finals {
 		for _, later := range s.all[f.task] {
 			retried := f.failed && s.retried(f.task, s.reportedAt(f.token), later.At) > 0
@@ -112,7 +112,7 @@ func (s *jobHistory) submittedAt(t task, revision uint64) bool {
 func (s *jobHistory) job(op *history.Operation, j *history.JobState) {
 	id, receivedAt := op.Request.Job.ID, op.Return.At
 	if !j.Over {
-		s.report(JobNotLost, "job %q never ends: %s got %+v", id, op.Client, *j)
+		s.report(JobNotLost, "job %q never ended: %s got %+v", id, op.Client, *j)
 		return
 	}
 	if j.Done+j.Failed+j.Dropped+j.Cancelled != j.Count || j.State == "ENDED" && j.Cancelled > 0 {
@@ -176,8 +176,8 @@ func (s *jobHistory) outcome(op *history.Operation, t history.TaskState) (final,
 	return final{taskOf(h), t.Token, t.State == "FAILED"}, true
 }
 
-// kept finds a recorded result that is missing from a later response.
-func (s *jobHistory) kept(op *history.Operation, j *history.JobState, t task, result history.Request) {
+// checkKept finds a recorded result that is missing from a later response.
+func (s *jobHistory) checkKept(op *history.Operation, j *history.JobState, t task, result history.Request) {
 	i := slices.IndexFunc(j.Tasks, func(got history.TaskState) bool { return got.Index == t.index })
 	if i < 0 {
 		s.report(OneResult, "the result of %v with token %d was recorded, but %s did not get it", t, result.Token, op.Client)
@@ -186,8 +186,8 @@ func (s *jobHistory) kept(op *history.Operation, j *history.JobState, t task, re
 	}
 }
 
-// repeatedReads finds jobs that differ between two reads, although nothing changed them.
-func (s *jobHistory) repeatedReads(ends []*history.Operation) {
+// checkRepeatedReads finds jobs that differ between two reads, although nothing changed them.
+func (s *jobHistory) checkRepeatedReads(ends []*history.Operation) {
 	first := map[string]*history.Operation{}
 	for _, op := range ends {
 		id := op.Request.Job.ID

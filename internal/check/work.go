@@ -120,7 +120,7 @@ func (s *jobHistory) ids(id string, all []*history.Operation) {
 					continue
 				}
 				if first.Revision == answer.Revision || !s.mayHaveChanged(history.DeleteJob, id, max(before.Return.At, op.Return.At)) {
-					s.report(SameJob, "job %q was submitted by %s at revision %d, and by %s with different content or as another job at revision %d",
+					s.report(SameJob, "job %q was submitted by %s at revision %d, and by %s with different content or as a different job at revision %d",
 						id, before.Client, first.Revision, op.Client, answer.Revision)
 				}
 			}

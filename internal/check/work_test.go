@@ -43,7 +43,7 @@ func workerSlot(worker string, token uint64) history.Identity {
 }
 
 func (s *scenario) end(token uint64, outcome, content string, result history.Result) {
-	s.begin(history.Ending("s", "j", token, outcome, content))(history.Response{Result: result})
+	s.begin(history.NewEndTask("s", "j", token, outcome, content))(history.Response{Result: result})
 }
 
 func (s *scenario) operate(kind history.Kind, indexes ...uint32) {
@@ -255,7 +255,7 @@ func TestWork_MoreAttemptsThanAllowed_AreFound(t *testing.T) {
 func TestWork_UnfinishedJob_IsFound(t *testing.T) {
 	s := newWorkScenario(t)
 	s.readAs(&history.JobState{State: "OPEN", Count: 2})
-	s.wantViolation(JobNotLost, "never ends")
+	s.wantViolation(JobNotLost, "never ended")
 
 	s = newWorkScenario(t)
 	s.begin(history.Request{Kind: history.JobEnd, Job: &history.Job{ID: "j"}})(history.Response{Result: history.NoJob})

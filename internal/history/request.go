@@ -86,9 +86,9 @@ type Request struct {
 	Content string `json:"content,omitempty"`
 }
 
-// Releasing returns the release of a token whose job had the given outcome: DONE, NOT_RUN, CUT_SHORT or FAILED, as in
+// NewRelease returns the release of a token whose job had the given outcome: DONE, NOT_RUN, CUT_SHORT or FAILED, as in
 // the API. Each failure gets a different error text.
-func Releasing(semaphore string, token uint64, outcome string) Request {
+func NewRelease(semaphore string, token uint64, outcome string) Request {
 	r := Request{Kind: Release, Semaphore: semaphore, Token: token, NotRun: outcome == "NOT_RUN", CutShort: outcome == "CUT_SHORT", Failed: outcome == "FAILED"}
 	if r.Failed {
 		r.Failure = fmt.Sprintf("exit code %d", token)

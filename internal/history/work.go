@@ -180,9 +180,10 @@ func (r *Recorder) Handed(t Handed) {
 	r.put(Entry{Handed: &t})
 }
 
-// Ending returns the request that ends a task. outcome is as in Releasing, and content is the content of the result.
-func Ending(semaphore, job string, token uint64, outcome, content string) Request {
-	r := Releasing(semaphore, token, outcome)
+// NewEndTask returns the request that ends a task. outcome is as in Releasing, and content is the content of the
+// result.
+func NewEndTask(semaphore, job string, token uint64, outcome, content string) Request {
+	r := NewRelease(semaphore, token, outcome)
 	r.Kind, r.Job, r.Content = EndTask, &Job{ID: job}, content
 	return r
 }

@@ -43,8 +43,8 @@ func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
 	return sums, nil
 }
 
-// Collect triggers a garbage collection in the server, so that later metrics show only retained memory.
-func (s *Server) Collect(ctx context.Context) error {
+// CollectGarbage triggers a garbage collection in the server, so that later metrics show only retained memory.
+func (s *Server) CollectGarbage(ctx context.Context) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.adminURL()+"/debug/pprof/heap?gc=1", nil)
 	if err != nil {
 		return err

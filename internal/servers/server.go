@@ -27,7 +27,7 @@ type Server struct {
 	// proxy or a similar component in front of the server.
 	FrontAPI, FrontPeer string
 	// Through, if set, is a command that runs the server, for example one that enters another network namespace.
-	Through []string
+	CommandPrefix []string
 	// Env is added to the environment.
 	Env []string
 	// AllAddresses makes the server listen on all addresses of its machine instead of only those above, and admit all
@@ -52,7 +52,7 @@ func (s *Server) Start() error {
 		return err
 	}
 	defer log.Close() // the process has its own copy
-	argv := slices.Concat(s.Through, []string{s.binary}, s.args)
+	argv := slices.Concat(s.CommandPrefix, []string{s.binary}, s.args)
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir = s.dir
 	if len(s.Env) > 0 {

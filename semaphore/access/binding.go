@@ -130,7 +130,7 @@ func (b *Binding) Validate() error {
 		return err
 	}
 	if strings.ContainsAny(b.Name, "*?[]") {
-		return semaphore.Invalid("name", b.Name, "must contain none of *?[], which are reserved for globs")
+		return semaphore.Invalid("name", b.Name, "must not contain any of *?[], which are reserved for globs")
 	}
 	if len(b.Subjects) > MaxSubjects || len(b.Grants) > MaxGrants || len(b.Tokens) > MaxTokens {
 		return semaphore.Invalid("binding", b.Name, "must have at most 64 subjects, 32 grants and 64 tokens")
@@ -179,7 +179,7 @@ func (g *Grant) validate(field string) error {
 	case len(g.Semaphores) > MaxGlobs:
 		return semaphore.Invalid(field+".semaphores", strconv.Itoa(len(g.Semaphores))+" globs", "must be at most 64 globs")
 	case g.Role == Admin && !g.Everywhere():
-		return semaphore.Invalid(field+".role", "admin", "must not have a scope: an administrator can grant itself any role anyway")
+		return semaphore.Invalid(field+".role", "admin", "must not have a scope: administrators can grant themselves any role anyway")
 	}
 	return nil
 }

@@ -209,7 +209,7 @@ func TestValidate_ReportsField(t *testing.T) {
 func TestCancelText_EveryCause(t *testing.T) {
 	for want, c := range map[string]*work.Cancel{
 		"":                        nil,
-		"by an unknown author":             {Cause: work.CancelRequested},
+		"by an unknown author":    {Cause: work.CancelRequested},
 		"by ann: wrong bucket":    {Cause: work.CancelRequested, Author: "ann", Reason: "wrong bucket"},
 		"after its timeout of 1h": {Cause: work.CancelTimeout},
 		"because its submitter's permit has ended": {Cause: work.CancelSubmitterGone},

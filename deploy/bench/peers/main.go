@@ -189,7 +189,7 @@ func (b *bench) measureWork(ctx context.Context, r *report) error {
 	var variants []variant
 	for _, start := range b.starters() {
 		s, err := start(ctx)
-		if absent, ok := errors.AsType[*errAbsent](err); ok {
+		if absent, ok := errors.AsType[*skipError](err); ok {
 			r.Skipped = append(r.Skipped, absent.reason)
 			continue
 		}

@@ -40,11 +40,11 @@ type postgres struct {
 	river   *river.Client[pgx.Tx] // nil if it is not running
 }
 
-// newPostgres starts a server, with River if tasks is set. It returns an *errAbsent if PostgreSQL cannot run here.
+// newPostgres starts a server, with River if tasks is set. It returns an *skipError if PostgreSQL cannot run here.
 func newPostgres(ctx context.Context, dir string, callers int, tasks bool) (*system, error) {
 	initdb, program := postgresProgram("initdb"), postgresProgram("postgres")
 	if initdb == "" || program == "" {
-		return nil, &errAbsent{"PostgreSQL's server is not installed"}
+		return nil, &skipError{"the PostgreSQL server is not installed"}
 	}
 	version, err := exec.CommandContext(ctx, program, "--version").Output()
 	if err != nil {
@@ -120,7 +120,7 @@ func unprivileged(dir string) (*syscall.Credential, error) {
 	}
 	nobody, err := user.Lookup("nobody")
 	if err != nil {
-		return nil, &errAbsent{"PostgreSQL does not run as root, and the user nobody was not found: " + err.Error()}
+		return nil, &skipError{"PostgreSQL does not run as root, and the user nobody was not found: " + err.Error()}
 	}
 	uid, err := strconv.ParseUint(nobody.Uid, 10, 32)
 	if err != nil {
@@ -139,7 +139,7 @@ func unprivileged(dir string) (*syscall.Credential, error) {
 			return nil, err
 		}
 		if info.Mode().Perm()&0o001 == 0 {
-			return nil, &errAbsent{"PostgreSQL does not run as root, and the user nobody has no access to " + parent + ": set -bin to a directory that all users can access"}
+			return nil, &skipError{"PostgreSQL does not run as root, and the user nobody has no access to " + parent + ": set -bin to a directory that all users can access"}
 		}
 		if parent == filepath.Dir(parent) {
 			return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil

@@ -16,10 +16,10 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// errAbsent explains why a peer is not measured.
-type errAbsent struct{ reason string }
+// skipError explains why a peer is not measured.
+type skipError struct{ reason string }
 
-func (e *errAbsent) Error() string { return e.reason }
+func (e *skipError) Error() string { return e.reason }
 
 // The usual scripts for Redis locks. They delete or extend a lock only if it belongs to the caller.
 const (
@@ -35,12 +35,12 @@ type redisSystem struct {
 	asynq          func() // stops asynq; nil if it is not running
 }
 
-// newRedis starts a server, with asynq if tasks is set. It returns an *errAbsent if Redis is not installed. Each caller
+// newRedis starts a server, with asynq if tasks is set. It returns an *skipError if Redis is not installed. Each caller
 // gets its own connection.
 func newRedis(ctx context.Context, dir string, callers int, tasks bool) (*system, error) {
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
-		return nil, &errAbsent{"redis-server is not installed"}
+		return nil, &skipError{"redis-server is not installed"}
 	}
 	version, err := exec.CommandContext(ctx, program, "--version").Output()
 	if err != nil {

@@ -233,7 +233,7 @@ func (b *bench) submitting(ctx context.Context) error {
 		}
 		ratios = append(ratios, latency.p99()/without.P99)
 	}
-	fmt.Printf("p99 of pairs on other semaphores while 64 MiB are being submitted: %.2f times that without (median of %.2f); target: at most 2; the submission took %.1f s\n",
+	fmt.Printf("p99 of pairs on other semaphores while 64 MiB is being submitted: %.2f times that without it (median of %.2f); target: at most 2; the submission took %.1f s\n",
 		median(ratios), ratios, median(took))
 	return nil
 }

@@ -74,7 +74,7 @@ func suspendHolder(t *testing.T, believeLonger bool) []string {
 	startHost := func(name string, believeLonger bool) *stage.Process {
 		p, err := s.Start(ctx, Part, name, host{
 			Name: name, Group: group, Endpoints: cluster.Endpoints(), Schedule: schedule, Length: time.Minute,
-			Run: 1500 * time.Millisecond, BelieveLonger: believeLonger,
+			Run: 1500 * time.Millisecond, IgnoreLoss: believeLonger,
 		})
 		if err != nil {
 			t.Fatal(err)

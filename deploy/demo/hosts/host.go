@@ -27,9 +27,9 @@ type host struct {
 	Length      time.Duration
 	// Run is how long every job runs. If it is 0, the schedule determines how long.
 	Run time.Duration
-	// BelieveLonger injects a fault that the tally must detect: the host relies on its permits until its jobs are
+	// IgnoreLoss injects a fault that the tally must detect: the host relies on its permits until its jobs are
 	// done, regardless of what the library reports.
-	BelieveLonger bool
+	IgnoreLoss bool
 
 	account stage.Account
 	client  *client.Client
@@ -120,7 +120,7 @@ func (h *host) request(rec stage.Record, acquire func(*client.Semaphore) (*clien
 }
 
 func (h *host) hold(p *client.Permit, rec stage.Record) *holding {
-	if !h.BelieveLonger {
+	if !h.IgnoreLoss {
 		return &holding{p, h.account.Hold(p, stage.Granted, rec).Stop}
 	}
 	rec.Event, rec.Token = stage.Granted, p.Token()
@@ -138,7 +138,7 @@ func (h *host) work(f firing, job, pool *holding) {
 	}
 	done := time.NewTimer(runTime)
 	defer done.Stop()
-	if h.BelieveLonger {
+	if h.IgnoreLoss {
 		<-done.C
 		return
 	}

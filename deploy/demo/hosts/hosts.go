@@ -149,7 +149,7 @@ func (s *Scenario) faults(ctx context.Context) (*faultTimes, error) {
 	})
 	if err == nil {
 		f.freed = boottime.Now() - host.Killed()
-		s.Logf("its last slot is free again")
+		s.Logf("its last slot was freed")
 	}
 	return f, s.Until(ctx, 1)
 }

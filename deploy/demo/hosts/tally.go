@@ -131,12 +131,12 @@ func (s *Scenario) report(t *tally, f *faultTimes) {
 			times.Median.Round(10*time.Microsecond), times.Max.Round(10*time.Microsecond), times.N)
 	}
 	if t.failover > 0 {
-		s.Row("failover", "%v from the kill of %s to the next grant", t.failover.Round(time.Millisecond), f.leader)
+		s.Row("failover", "%v from killing %s to the next grant", t.failover.Round(time.Millisecond), f.leader)
 	} else {
 		s.Violationf("no permit was granted after the leader's death")
 	}
 	if f.freed > 0 {
-		s.Row("killed host", "%s: its slots were free after %v; the permits' duration is %v", f.host, f.freed.Round(10*time.Millisecond), s.Duration)
+		s.Row("killed host", "%s: its slots were freed after %v; the permit duration is %v", f.host, f.freed.Round(10*time.Millisecond), s.Duration)
 	}
 	s.Row("runs", "%d, %d of them more than once", len(t.runCount), s.AddViolations(t.twice()...))
 	s.Row("overlaps", "%d among %d beliefs", s.AddViolations(t.violations...), len(t.beliefs))

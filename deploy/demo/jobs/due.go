@@ -43,7 +43,7 @@ func (e *evidence) unclaimed() (why map[string]int, violations []string) {
 // Reasons why a firing was not claimed. For each application, the first reason that applies counts.
 const (
 	noLeader     = "while there was no leader"
-	previousLost = "while the other applications still waited for the previous firing, whose holder was lost"
+	previousLost = "while the other applications were still waiting for the previous firing, whose holder was lost"
 	stillRunning = "while the previous run was still in progress"
 	disrupted    = "while an application was dying, starting or suspended"
 	noneRunning  = "while no application was running"

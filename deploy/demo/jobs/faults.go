@@ -101,7 +101,7 @@ func (s *Scenario) killApp(ctx context.Context, f *faults) error {
 	if err != nil {
 		return err
 	}
-	s.Logf("all of them are free again; restarted %s", victim.Name)
+	s.Logf("all of them were freed; restarted %s", victim.Name)
 	return restarted.awaitScheduler(ctx)
 }
 
@@ -195,7 +195,7 @@ func (s *Scenario) suspendApp(ctx context.Context, f *faults) error {
 	if err := victim.Signal(syscall.SIGCONT); err != nil {
 		return err
 	}
-	s.Logf("resumed %s (SIGCONT); in the meantime, token %d has written", victim.Name, c.next)
+	s.Logf("resumed %s (SIGCONT); in the meantime, the holder of token %d wrote", victim.Name, c.next)
 	_, err = victim.Await(ctx, "its late write", func(r stage.Record) bool { return r.Event == returned && r.Token == c.caught.Token })
 	return err
 }

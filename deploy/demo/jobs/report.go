@@ -49,7 +49,7 @@ func (e *evidence) report(r *stage.Report, f *faults) {
 	r.Row("server records", "%d firings, %d with a different outcome; %d claimed by an application that died or was suspended before recording the claim",
 		e.queried, len(mismatches), died)
 	r.Row("runs", "%d started, %d overlaps", runsStarted, len(overlaps))
-	r.Row("lost permits", "%d, whose runs stopped before the next one started, and %d of the suspended application (see below)", lost, len(suspended))
+	r.Row("lost permits", "%d whose runs stopped before the next one started, and %d held by the suspended application (see below)", lost, len(suspended))
 	r.Row("writes", "%d accepted, %d refused because of their tokens", len(e.writes)-len(refused)-len(stale), len(refused))
 	e.clock(r)
 	e.leader(r, f.leader)
@@ -89,13 +89,13 @@ func (e *evidence) leader(r *stage.Report, k killedLeader) {
 		}
 		underWay++
 	}
-	r.Row("failover", "%.2fs from the kill of %s to the next grant; of %d running jobs, %d continued, %d finished while no server was reachable, %d had to stop",
+	r.Row("failover", "%.2fs from killing %s to the next grant; of %d running jobs, %d continued, %d finished while no server was reachable, %d had to stop",
 		(k.leaderless.until - at).Seconds(), k.server, underWay, underWay-unconfirmed-stopped, unconfirmed, stopped)
 }
 
 // killed reports on the killed application.
 func (e *evidence) killed(r *stage.Report, k killedApp) {
-	t := stage.Table{Lines: heading(), Title: fmt.Sprintf("killed %s (kill -9), which held %d permits, all free again after %.2fs", k.app, k.held, k.freed.Seconds())}
+	t := stage.Table{Lines: heading(), Title: fmt.Sprintf("killed %s (kill -9), which held %d permits, all freed after %.2fs", k.app, k.held, k.freed.Seconds())}
 	kinds := map[bool]int{}
 	for _, run := range e.runs {
 		if run.life.Killed == 0 || run.Has(finished) {
@@ -143,7 +143,7 @@ func (e *evidence) suspended(r *stage.Report, s suspendedApp, runs []*run, refus
 			}
 		}
 		if late > 1 {
-			r.Violationf("%s made %d writes with token %d after it was resumed, although it checked between the writes", run.job, late, run.Token)
+			r.Violationf("%s made %d writes with token %d after it was resumed, even though it checks its permit before each write", run.job, late, run.Token)
 		}
 		for _, w := range refused {
 			if w.token == run.Token {
@@ -178,7 +178,7 @@ func (e *evidence) fate(r *run, at time.Duration) []string {
 	case !r.began():
 		outcome = "claimed, not started"
 	case e.claims[r.firing].token == 0:
-		outcome = "free again, but too late for the others"
+		outcome = "freed, but too late for another application to claim"
 	}
 	holder := "none yet"
 	if next := e.next(r); next != nil {

@@ -135,7 +135,7 @@ func (s *Scenario) work(ctx context.Context) (*faults, error) {
 	}
 	s.Epoch = boottime.Now()
 	s.window = window{from: time.Now(), wall: time.Now(), boot: s.Epoch}
-	fmt.Fprintf(s.Out, "three applications, each a separate process with the same schedule of %d jobs; the clock of app3 is off by %v\n", len(s.schedule), s.skew)
+	fmt.Fprintf(s.Out, "three applications, each a separate process with the same schedule of %d jobs; app3's clock is off by %v\n", len(s.schedule), s.skew)
 
 	f, err := s.faults(ctx)
 	if err != nil {
@@ -194,7 +194,7 @@ func (s *Scenario) evidence(ctx context.Context, f *faults) (*evidence, error) {
 
 // freed waits until the chosen acquirers hold no permits, according to the servers, and returns the current time.
 func (s *Scenario) freed(ctx context.Context, match func(acquirer string) bool) (time.Duration, error) {
-	err := stage.Await(ctx, "the end of the applications' permits", func() (bool, error) {
+	err := stage.Await(ctx, "the applications' permits to end", func() (bool, error) {
 		n, err := s.Held(ctx, match)
 		return n == 0, err
 	})

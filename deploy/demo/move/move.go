@@ -82,7 +82,7 @@ func (s *Scenario) play(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.Logf("%d hosts in %s wait for the same tasks", hosts, s.to)
+	s.Logf("%d hosts in %s are waiting for the same tasks", hosts, s.to)
 	before, err := s.patterns(ctx)
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func (s *Scenario) startZone(ctx context.Context, z *zone, e stage.Event) (*stag
 		return nil, err
 	}
 	if !await(ctx, func() bool { return len(p.Life().Since(e, 0)) == len(s.names) }) {
-		return nil, fmt.Errorf("%s: %d of %d tasks have the record %q", p.Name, len(p.Life().Since(e, 0)), len(s.names), e)
+		return nil, fmt.Errorf("%s: %d of %d tasks have a %q record", p.Name, len(p.Life().Since(e, 0)), len(s.names), e)
 	}
 	return p, nil
 }

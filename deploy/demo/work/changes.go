@@ -22,7 +22,7 @@ func (s *Words) changes() []change {
 		{0.1, func(ctx context.Context) error { return s.join(ctx, s.workers+1) }},
 		{0.2, func(context.Context) error { return s.kill(worker(1)) }},
 		{0.3, func(context.Context) error {
-			s.Logf("%s leaves after finishing its current tasks", worker(2).Name)
+			s.Logf("%s will leave after finishing its current tasks", worker(2).Name)
 			return worker(2).Signal(syscall.SIGTERM)
 		}},
 		{0.4, func(ctx context.Context) (err error) {
@@ -62,7 +62,7 @@ func (s *Words) faults(ctx context.Context, tasks int) error {
 func (s *Words) join(ctx context.Context, number int) error {
 	p, err := s.startWorker(ctx, number)
 	if err == nil {
-		s.Logf("%s joins", p.Name)
+		s.Logf("%s joined", p.Name)
 	}
 	return err
 }
@@ -82,7 +82,7 @@ func (s *Words) restartSubmitter(ctx context.Context) (err error) {
 	for _, r := range s.submitter.Life().Since(seen, 0) {
 		after = r.Revision
 	}
-	s.Logf("killed the submitter (kill -9); its successor requests the missing results")
+	s.Logf("killed the submitter (kill -9); its successor will request the missing results")
 	s.submitter, err = s.submit(ctx, &submitter{Name: "submitter", Files: s.files, After: after})
 	return err
 }

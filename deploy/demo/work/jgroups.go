@@ -107,7 +107,7 @@ func (s *JGroups) takeOver(ctx context.Context, job string) error {
 	if err != nil {
 		return err
 	}
-	s.Logf("%s ==> %s works for %v", job, victim.Name, s.long)
+	s.Logf("%s ==> running on %s for %v", job, victim.Name, s.long)
 	if err := stage.SleepUntil(ctx, first.At+s.long/3); err != nil {
 		return err
 	}

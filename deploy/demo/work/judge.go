@@ -113,43 +113,43 @@ func (e *evidence) judge(r *stage.Report) {
 
 // judgeResult compares the results that submitters got for a task with the servers' and the workers' records.
 func (e *evidence) judgeResult(t task) (violations []string) {
-	breakf := func(format string, args ...any) {
+	reportf := func(format string, args ...any) {
 		violations = append(violations, t.String()+fmt.Sprintf(format, args...))
 	}
 	results, stored := e.returned[t], e.stored[t]
 	if len(results) == 0 {
-		breakf(" has no result")
+		reportf(" has no result")
 		return violations
 	}
 	first := results[0]
 	for _, r := range results { // a submitter may receive a result twice
 		if r.Event != returned || r.Token != first.Token || r.Text != first.Text {
-			breakf(" has %s %q under token %d and also %s %q under token %d", first.Event, first.Text, first.Token, r.Event, r.Text, r.Token)
+			reportf(" has %s %q under token %d and also %s %q under token %d", first.Event, first.Text, first.Token, r.Event, r.Text, r.Token)
 		}
 	}
 	if stored.GetState() != gatekeeperv1.TaskState_TASK_STATE_DONE || stored.GetToken() != first.Token || string(stored.GetResult()) != first.Text {
-		breakf(": the submitter got %q under token %d, but the servers have %s %q under token %d",
+		reportf(": the submitter got %q under token %d, but the servers have %s %q under token %d",
 			first.Text, first.Token, stored.GetState(), stored.GetResult(), stored.GetToken())
 	}
 	confirmed := false
 	for _, g := range e.attempts[t] {
 		switch {
 		case g.Token != first.Token && g.Has(recorded):
-			breakf(" was also recorded for %s with token %d", g.Life.Name, g.Token)
+			reportf(" was also recorded for %s with token %d", g.Life.Name, g.Token)
 		case g.Token != first.Token:
 		case !g.Has(worked) || g.Last(worked).Text != first.Text:
-			breakf(": %s returned %q, but %q was recorded", g.Life.Name, g.Last(worked).Text, first.Text)
+			reportf(": %s returned %q, but %q was recorded", g.Life.Name, g.Last(worked).Text, first.Text)
 		case g.Has(recorded) || g.Life.Killed > 0:
 			confirmed = true
 		default:
-			breakf(" was recorded for %s, which got no confirmation: %s", g.Life.Name, g.Last(unrecorded).Text)
+			reportf(" was recorded for %s, which got no confirmation: %s", g.Life.Name, g.Last(unrecorded).Text)
 		}
 	}
 	if !confirmed && len(violations) == 0 {
-		breakf(" has a result under token %d, which no worker ever held", first.Token)
+		reportf(" has a result under token %d, which no worker ever held", first.Token)
 	}
 	if wrong := e.wrong(t, first.Text); wrong != "" {
-		breakf(": %s", wrong)
+		reportf(": %s", wrong)
 	}
 	return violations
 }

@@ -121,7 +121,7 @@ func TestOddjobJudge_Violation_IsReported(t *testing.T) {
 		"shared":       {run(0, 1), run(1, 2), []stage.Record{idleRecord(0), idleRecord(1)}, done, ""},
 		"none idle":    {run(0, 1), run(1, 2), []stage.Record{idleRecord(0)}, done, "round 2 left idle"},
 		"twice":        {run(0, 1), run(1, 2), append(run(1, 3), idleRecord(0), idleRecord(1)), done, `round 2 was done by "b, c"`},
-		"no idle time": {run(0, 1), run(1, 2), append(run(1, 3), idleRecord(0), idleRecord(1)), done, "no worker was idle"},
+		"no idle time": {run(0, 1), run(1, 2), append(run(1, 3), idleRecord(0), idleRecord(1)), done, "all workers were busy"},
 		"overlap":      {run(0, 1), run(1, 2), append(run(1, 3), idleRecord(0), idleRecord(1)), done, "overlap: the firing of"},
 		"not recorded": {run(0, 1), run(1, 2), []stage.Record{idleRecord(0), idleRecord(1)}, gatekeeperv1.FiringState_FIRING_STATE_OPEN, "is recorded as open"},
 		"not run":      {run(0, 1), nil, []stage.Record{idleRecord(0), idleRecord(1)}, done, `round 2 was done by ""`},

@@ -104,7 +104,7 @@ func (s *Oddjob) round(ctx context.Context, i int, due time.Time) error {
 		return len(by) > 0 && len(idle) > 0, nil
 	})
 	if err == nil {
-		s.Logf("round %d: %s works; idle: %s", i+1, strings.Join(by, ", "), strings.Join(idle, ", "))
+		s.Logf("round %d: %s working; idle: %s", i+1, strings.Join(by, ", "), strings.Join(idle, ", "))
 	}
 	return err
 }
@@ -141,13 +141,13 @@ func (s *Oddjob) killLastWorker(ctx context.Context) error {
 			_ = p.Signal(syscall.SIGTERM)
 		}
 	}
-	s.Logf("killed %s (kill -9) partway through round %d; the others' timers stop", s.killed, s.rounds)
+	s.Logf("killed %s (kill -9) partway through round %d; stopped the others' timers", s.killed, s.rounds)
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	return stage.Await(ctx, "another worker in the last round", func() (bool, error) {
 		for _, name := range processesWith(s.Lives(), stage.Granted, due) {
 			if name != s.killed {
-				s.Logf("%s was notified that round %d is open again, and takes over", name, s.rounds)
+				s.Logf("%s was notified that round %d is open again and is taking over", name, s.rounds)
 				return true, nil
 			}
 		}

@@ -38,7 +38,7 @@ func (s *Oddjob) judge(lives []*stage.Life) {
 	s.Row("overlaps", "%d among %d worker beliefs", s.AddViolations(stage.Overlaps(byFiring, permits)...), len(byFiring))
 	busy := overlap.Find(all, map[string]uint32{oddjobWork: oddjobWorkers - 1})
 	for _, o := range busy {
-		s.Violationf("no worker was idle for %v", o.Until-o.From)
+		s.Violationf("all workers were busy for %v", o.Until-o.From)
 	}
 	s.Row("always idle", "1 of %d workers; times when all worked simultaneously: %d", oddjobWorkers, len(busy))
 	s.Tables = append(s.Tables, stage.Table{Title: "rounds", Lines: lines})

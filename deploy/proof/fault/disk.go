@@ -67,7 +67,7 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 		}
 		code, ok = s.Exited()
 	}
-	a.Note(fmt.Sprintf("damage was refused, exit code %d", code), s.ID)
+	a.Note(fmt.Sprintf("the damaged file was refused, exit code %d", code), s.ID)
 	if err := checkExit(file, code, ok, s.LogTail()); err != nil {
 		return fmt.Errorf("%s, %s%s: %w", s.ID, file, what, err)
 	}
@@ -83,7 +83,7 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 func checkExit(file string, code int, exited bool, log string) error {
 	switch {
 	case !exited:
-		return fmt.Errorf("a signal killed the server with a damaged file:\n%s", log)
+		return fmt.Errorf("the server with a damaged file was killed by a signal:\n%s", log)
 	case code == exitDamaged:
 	case code == exitForeign && !isLogFile(file):
 	case (code == exitFault || code == exitForeign) && !strings.Contains(log, "damaged: "): // caused by another fault
@@ -124,7 +124,7 @@ func damageFile(dir string, random *rand.Rand) (file, how string, err error) {
 		used = len(bytes.TrimRight(content, "\x00")) // the rest of the file is preallocated
 	}
 	if used == 0 {
-		return file, ": nothing", nil
+		return file, ": empty", nil
 	}
 	switch random.IntN(3) {
 	case 0:

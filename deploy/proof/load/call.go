@@ -121,7 +121,7 @@ func firing(text string) (*gatekeeperv1.Firing, time.Time) {
 	_, due, _ := strings.Cut(text, "@")
 	at, err := time.Parse(time.RFC3339Nano, due)
 	if err != nil {
-		panic("load: a firing without a due time: " + text)
+		panic("load: firing without a due time: " + text)
 	}
 	return &gatekeeperv1.Firing{Name: "tick", Due: timestamppb.New(at)}, at
 }
@@ -226,7 +226,7 @@ func (c caller) refresh(ctx context.Context, on stubs, semaphore string, token u
 }
 
 func (c caller) release(ctx context.Context, on stubs, semaphore string, token uint64, end jobOutcome) history.Outcome {
-	r := history.Releasing(semaphore, token, string(end))
+	r := history.NewRelease(semaphore, token, string(end))
 	done := c.Call(r)
 	resp, err := on.permits.Release(ctx, &gatekeeperv1.ReleaseRequest{
 		Token: token, Failure: r.Failure, Outcome: gatekeeperv1.ReleaseOutcome(gatekeeperv1.ReleaseOutcome_value["RELEASE_OUTCOME_"+string(end)]),

@@ -152,7 +152,7 @@ func (j *job) once(ctx context.Context, s Semaphore, r history.Request) (unknown
 	releaseCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	end := randomOutcome(random)
-	req := history.Releasing(s.Name, p.Token(), string(end))
+	req := history.NewRelease(s.Name, p.Token(), string(end))
 	released := l.Call(req)
 	switch end {
 	case jobNotRun:

@@ -216,7 +216,7 @@ func (c *Clients) AwaitJobs(ctx context.Context) error {
 			return nil
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("unfinished jobs: %v, %w", unfinished, cmp.Or(err, ctx.Err()))
+			return fmt.Errorf("unfinished jobs: %v: %w", unfinished, cmp.Or(err, ctx.Err()))
 		}
 		pause(ctx, 100*time.Millisecond)
 	}

@@ -159,7 +159,7 @@ func (w *worker) handle(ctx context.Context, t *work.Task) ([]byte, error) {
 	if taskPlan.end == jobDone {
 		result = fmt.Sprintf("%d by %d", taskPlan.nonce, t.Token())
 	}
-	req := history.Ending(w.semaphore.Name, t.Job(), t.Token(), string(taskPlan.end), result)
+	req := history.NewEndTask(w.semaphore.Name, t.Job(), t.Token(), string(taskPlan.end), result)
 	done := w.Call(req)
 	w.mu.Lock()
 	w.ends[t.Token()] = done

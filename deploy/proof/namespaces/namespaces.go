@@ -154,7 +154,7 @@ func (n *Net) try() error {
 	n.Set(network.Link{From: Outside, To: probe}, network.State{Rate: 1 << 20})
 	n.Heal()
 	n.Reset(network.Link{From: probe, To: Outside})
-	return errors.Join(n.Err(), n.checkReset(), do(place.Through[0], append(slices.Clone(place.Through[1:]), "true")...), n.remove(probe))
+	return errors.Join(n.Err(), n.checkReset(), do(place.CommandPrefix[0], append(slices.Clone(place.CommandPrefix[1:]), "true")...), n.remove(probe))
 }
 
 // checkReset checks that connections can be broken. If the kernel lacks INET_DIAG_DESTROY, ss does nothing and reports
@@ -186,8 +186,8 @@ func (n *Net) checkReset() error {
 type Place struct {
 	// Address is the address for members and clients. Control is the address for the harness, which is never cut.
 	Address, Control string
-	// Through is the command prefix that runs a command in the server's network.
-	Through []string
+	// CommandPrefix is the command prefix that runs a command in the server's network.
+	CommandPrefix []string
 }
 
 // Add creates a network for a server.
@@ -212,7 +212,7 @@ func (n *Net) Add(id string) (Place, error) {
 		[]string{"ip", "-n", ns, "link", "set", "lo", "up"},
 		[]string{"tc", "qdisc", "add", "dev", port, "clsact"},
 	)
-	return Place{Address: n.addr(1 + k), Control: n.addr(1 + k + control), Through: []string{"ip", "netns", "exec", ns}}, err
+	return Place{Address: n.addr(1 + k), Control: n.addr(1 + k + control), CommandPrefix: []string{"ip", "netns", "exec", ns}}, err
 }
 
 // Can reports whether this network supports a link state.

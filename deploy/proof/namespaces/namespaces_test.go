@@ -83,7 +83,7 @@ func startServer(t *testing.T, n *Net, id, peer string) *server {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	cmd := exec.CommandContext(ctx, place.Through[0], append(slices.Clone(place.Through[1:]), self, echoCommand, peer)...)
+	cmd := exec.CommandContext(ctx, place.CommandPrefix[0], append(slices.Clone(place.CommandPrefix[1:]), self, echoCommand, peer)...)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

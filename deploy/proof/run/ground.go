@@ -25,8 +25,8 @@ var ErrUnsupported = errors.New("this kind of fault is not supported here")
 // testbed is a network on which servers can be placed.
 type testbed interface {
 	fault.Network
-	// front sets the addresses on which a server listens, and the addresses at which others reach it.
-	front(*servers.Server) error
+	// assignAddresses sets the addresses on which a server listens, and the addresses at which others reach it.
+	assignAddresses(*servers.Server) error
 	// reach returns the address at which clients reach a server's API.
 	reach(*servers.Server) string
 	// close removes the network. It fails if a network fault was not applied as intended.
@@ -35,7 +35,7 @@ type testbed interface {
 
 // newTestbed creates the network for a run and returns its kind.
 func newTestbed(opts Options) (testbed, string, error) {
-	p := &proxied{Network: network.New(opts.Seed), separateLinks: opts.Kind == fault.Misdirected, clients: map[*servers.Server]string{}}
+	p := &proxyNetwork{Network: network.New(opts.Seed), separateLinks: opts.Kind == fault.Misdirected, clients: map[*servers.Server]string{}}
 	kernel := opts.Network == Namespaces
 	if opts.Network == Auto && !onlyProxies(opts.Kind) {
 		kernel = true
@@ -71,14 +71,14 @@ func checkSupport(g testbed, name, kind string) (testbed, string, error) {
 	return g, name, nil
 }
 
-// proxied is a network of proxies on loopback.
-type proxied struct {
+// proxyNetwork is a network of proxies on loopback.
+type proxyNetwork struct {
 	*network.Network
 	separateLinks bool // members reach an API over a different link than clients do
 	clients       map[*servers.Server]string
 }
 
-func (p *proxied) front(s *servers.Server) error {
+func (p *proxyNetwork) assignAddresses(s *servers.Server) error {
 	var err error
 	if s.FrontAPI, err = p.Proxy(s.ID+fault.API, s.API, network.Always(fault.Clients)); err != nil {
 		return err
@@ -93,14 +93,14 @@ func (p *proxied) front(s *servers.Server) error {
 	return err
 }
 
-func (p *proxied) reach(s *servers.Server) string {
+func (p *proxyNetwork) reach(s *servers.Server) string {
 	if p.separateLinks {
 		return p.clients[s]
 	}
 	return s.FrontAPI
 }
 
-func (p *proxied) close() error {
+func (p *proxyNetwork) close() error {
 	p.Close()
 	return nil
 }
@@ -108,8 +108,8 @@ func (p *proxied) close() error {
 // kernelNetwork is a network of kernel namespaces.
 type kernelNetwork struct{ *namespaces.Net }
 
-// front places the server in a separate network namespace, where all ports are free.
-func (k *kernelNetwork) front(s *servers.Server) error {
+// assignAddresses places the server in a separate network namespace, where all ports are free.
+func (k *kernelNetwork) assignAddresses(s *servers.Server) error {
 	place, err := k.Add(s.ID)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (k *kernelNetwork) front(s *servers.Server) error {
 	s.API, s.Peer = at(place.Control, "7420"), at(place.Control, "7421")
 	s.HTTP, s.Admin = at(place.Control, "7422"), at(place.Control, "7423")
 	s.FrontAPI, s.FrontPeer = at(place.Address, "7420"), at(place.Address, "7421")
-	s.Through, s.AllAddresses = place.Through, true
+	s.CommandPrefix, s.AllAddresses = place.CommandPrefix, true
 	return nil
 }
 

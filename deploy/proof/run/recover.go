@@ -104,7 +104,7 @@ func awaitSettled(ctx context.Context, a *fault.Arena, log *history.Log) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("the members did not reach the same index in %v: %w", recoverTimeout, cmp.Or(err, fmt.Errorf("%v", states)))
+			return fmt.Errorf("the members did not reach the same index within %v: %w", recoverTimeout, cmp.Or(err, fmt.Errorf("%v", states)))
 		}
 	}
 }

@@ -127,7 +127,7 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 			if opts.Faulty {
 				enableFaults(s)
 			}
-			return n.front(s)
+			return n.assignAddresses(s)
 		},
 	})
 	if err != nil {
@@ -153,7 +153,7 @@ func Once(ctx context.Context, opts Options) (r *Report, err error) {
 	}
 	defer clients.Close()
 	a.Clients = clients
-	if p, ok := n.(*proxied); ok && opts.Kind == fault.Misdirected {
+	if p, ok := n.(*proxyNetwork); ok && opts.Kind == fault.Misdirected {
 		a.Names = p
 		if a.Foreign, err = startForeign(startCtx, opts, secure); err != nil {
 			return nil, err
@@ -315,7 +315,7 @@ func (r *Report) Check() error {
 		return err
 	}
 	r.Outcomes, r.Work = countOutcomes(h), check.WorkTally(h)
-	maps.Copy(r.Work, countOtherUse(h))
+	maps.Copy(r.Work, countOrdinaryUse(h))
 	for _, op := range h.Operations {
 		r.Operations++
 		if op.Outcome() == history.Unknown {
@@ -361,8 +361,8 @@ func countOutcomes(h *history.History) map[string]int {
 	return n
 }
 
-// countOtherUse counts grants to ordinary callers, and operators' changes, on semaphores with tasks.
-func countOtherUse(h *history.History) map[string]int {
+// countOrdinaryUse counts grants to ordinary callers, and operators' changes, on semaphores with tasks.
+func countOrdinaryUse(h *history.History) map[string]int {
 	withTasks := map[string]bool{"": true} // cordons apply to all semaphores
 	for _, op := range h.Operations {
 		if op.Request.Kind == history.Submit {

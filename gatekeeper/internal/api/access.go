@@ -64,7 +64,7 @@ func accessRefusal(r fsm.AccessResult, what string) error {
 	case fsm.AccessLastAdmin:
 		text = "the cluster would have no administrator: first give another binding the role admin, and a subject or a token that never expires"
 	case fsm.AccessFull:
-		text = fmt.Sprintf("a cluster has at most %d bindings, with %d tokens each: remove unused ones", access.MaxBindings, access.MaxTokens)
+		text = fmt.Sprintf("a cluster can have at most %d bindings, with at most %d tokens each: remove unused ones", access.MaxBindings, access.MaxTokens)
 	}
 	return &accessError{r, text}
 }
@@ -79,7 +79,7 @@ func (s *authService) WhoAmI(ctx context.Context, _ *gatekeeperv1.WhoAmIRequest)
 		return nil, err
 	}
 	return &gatekeeperv1.WhoAmIResponse{
-		Authenticated: true, Principal: p.Name(), Credential: c.credential.String(), Grants: mapped(p.Binding().Grants, toAccessGrant),
+		Authenticated: true, Principal: p.Name(), Credential: c.credential.String(), Grants: mapSlice(p.Binding().Grants, toAccessGrant),
 		Acquirers: c.credential.Acquirers, Subjects: c.credential.Proven(),
 	}, nil
 }
@@ -120,7 +120,7 @@ func (s *authService) ListBindings(ctx context.Context, _ *gatekeeperv1.ListBind
 	if err != nil {
 		return nil, err
 	}
-	return &gatekeeperv1.ListBindingsResponse{Bindings: mapped(state.Bindings(), toBinding), Revision: state.AccessRevision()}, nil
+	return &gatekeeperv1.ListBindingsResponse{Bindings: mapSlice(state.Bindings(), toBinding), Revision: state.AccessRevision()}, nil
 }
 
 func (s *authService) SetBinding(ctx context.Context, m *gatekeeperv1.SetBindingRequest) (*gatekeeperv1.SetBindingResponse, error) {
@@ -230,7 +230,7 @@ func toBinding(b *access.Binding) *gatekeeperv1.Binding {
 		return nil
 	}
 	return &gatekeeperv1.Binding{
-		Name: b.Name, Subjects: b.Subjects, Grants: mapped(b.Grants, toAccessGrant), Tokens: mapped(b.Tokens, toAccessToken),
+		Name: b.Name, Subjects: b.Subjects, Grants: mapSlice(b.Grants, toAccessGrant), Tokens: mapSlice(b.Tokens, toAccessToken),
 		Revision: b.Revision, UpdatedBy: b.UpdatedBy, UpdatedAt: toTimestamp(b.UpdatedAt), Reason: b.Reason,
 	}
 }

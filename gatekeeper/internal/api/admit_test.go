@@ -307,7 +307,7 @@ func TestOverload_IsLoggedOncePerInterval(t *testing.T) {
 	if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "7 ordinary calls in progress") || !strings.Contains(text, "group=prod acquirer=app1") {
 		t.Errorf("100 refusals: want one log line with the limit and the identity, got:\n%s", text)
 	}
-	o.warned = o.warned.Add(-warnEvery)
+	o.warned = o.warned.Add(-warnInterval)
 	o.note(t.Context(), logger, &admission.OverloadedError{Kind: admission.Ordinary, Limit: 7}, busy)
 	if text := log.String(); strings.Count(text, "\n") != 2 || !strings.Contains(text, "refused=100") {
 		t.Errorf("refusal after the interval: want a second log line with refused=100, got:\n%s", text)

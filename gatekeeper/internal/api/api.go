@@ -47,7 +47,7 @@ type Config struct {
 	// Audit receives a record of each refusal and each change. Nil disables auditing.
 	Audit *audit.Log
 	// Guesses limits invalid bearer tokens per client address. Nil means no limit.
-	Guesses *guessing.Limit
+	Guesses *guessing.Limiter
 	// OptionalClientCerts accepts clients without a certificate, because they may have other credentials.
 	OptionalClientCerts bool
 	// OIDC verifies callers' JWTs. Optional; without it, JWTs are refused. The caller closes it after the API.

@@ -82,12 +82,12 @@ func (a *API) auditCall(ctx context.Context, fullMethod string, req, reply any, 
 }
 
 // reasonOtherPrincipal is the reason audited for a refusal that makes the permit appear not to exist.
-const reasonOtherPrincipal = "the permit is another principal's"
+const reasonOtherPrincipal = "the permit belongs to another principal"
 
 // auditHidden records in the audit log that other principals' permits were hidden from the caller.
 func (a *API) auditHidden(ctx context.Context, fullMethod string, tokens ...uint64) {
 	if a.cfg.Audit != nil && len(tokens) > 0 {
-		a.write(ctx, audit.Record{Method: fullMethod, Decision: audit.Refused, Reason: reasonOtherPrincipal, About: mapped(tokens, tokenText)})
+		a.write(ctx, audit.Record{Method: fullMethod, Decision: audit.Refused, Reason: reasonOtherPrincipal, About: mapSlice(tokens, tokenText)})
 	}
 }
 

@@ -50,7 +50,7 @@ func (s *permitService) AwaitFiring(m *gatekeeperv1.AwaitFiringRequest, stream g
 		for relevant := false; !relevant; {
 			batch, err := subscription.Next(ctx)
 			if err != nil {
-				return refusedSince(ctx, err)
+				return cancellationError(ctx, err)
 			}
 			relevant = batch.Missed
 			for i := range batch.Events {

@@ -39,7 +39,7 @@ func (s *clusterService) SaveSnapshot(_ *gatekeeperv1.SaveSnapshotRequest, strea
 		err = w.Flush()
 	}
 	if err != nil && ctx.Err() != nil {
-		return refusedSince(ctx, ctx.Err())
+		return cancellationError(ctx, ctx.Err())
 	}
 	return err
 }

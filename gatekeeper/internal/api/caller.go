@@ -155,7 +155,7 @@ func (c *caller) readCredentials(ctx context.Context) error {
 		}
 	}
 	if c.credential.IsZero() && !c.member && !c.beforeBindings() {
-		return &unauthenticatedError{"no credentials: the call has neither a named client certificate nor a bearer token"}
+		return &unauthenticatedError{"no credentials: the call has no named client certificate and no bearer token"}
 	}
 	return nil
 }
@@ -267,7 +267,7 @@ func (c *caller) authorize(ctx context.Context, allowed permission) (*auth.Princ
 	case c.api.forward.isLeader():
 	case p == nil: // the leader's address is not revealed to unknown callers
 		c.countFailure()
-		return nil, &retryableError{"this server does not know the caller yet"}
+		return nil, &retryableError{"this server does not recognize the caller yet"}
 	default:
 		return nil, &consensus.NotLeaderError{Leader: c.api.cfg.Consensus.Leader()}
 	}

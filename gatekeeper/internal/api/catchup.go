@@ -44,7 +44,7 @@ func (s *permitService) CatchUp(ctx context.Context, m *gatekeeperv1.CatchUpRequ
 		return out, nil
 	}
 	out.Since = timestamppb.New(since)
-	out.Run = mapped(misfires.Missed(m.GetName(), due), timestamppb.New)
+	out.Run = mapSlice(misfires.Missed(m.GetName(), due), timestamppb.New)
 	return out, nil
 }
 

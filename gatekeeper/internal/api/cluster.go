@@ -77,7 +77,7 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 		out.LastSnapshot = &gatekeeperv1.Snapshot{Index: last.Index, Bytes: uint64(last.Bytes), TakenAt: toTimestamp(last.At)}
 	}
 	out.Certificates = s.certificates()
-	s.storedWork(ctx, state, out)
+	s.addStoredWork(ctx, state, out)
 	if smallest := s.minDuration(); smallest > 0 {
 		out.SmallestDuration = durationpb.New(smallest)
 	}
@@ -96,8 +96,8 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 // maxStatusWork is the maximum number of semaphores whose job storage is listed in a status.
 const maxStatusWork = 100
 
-// storedWork adds the storage used by jobs to a status.
-func (s *clusterService) storedWork(ctx context.Context, state *fsm.State, out *gatekeeperv1.GetStatusResponse) {
+// addStoredWork adds the storage used by jobs to a status.
+func (s *clusterService) addStoredWork(ctx context.Context, state *fsm.State, out *gatekeeperv1.GetStatusResponse) {
 	limits := state.Settings().Work.OrDefault()
 	out.WorkBytes, out.MaxWorkBytes, out.MaxSemaphoreWorkBytes = state.WorkBytes(), limits.ClusterBytes, limits.SemaphoreBytes
 	for name, w := range state.WorkBySemaphore() {
@@ -218,10 +218,10 @@ func (s *clusterService) TransferLeadership(ctx context.Context, m *gatekeeperv1
 	return &gatekeeperv1.TransferLeadershipResponse{LeaderId: leader}, nil
 }
 
-// answerTransfer returns the response to a forwarded transfer that was cut off because a new leader took over, most
+// inferTransferReply returns the response to a forwarded transfer that was cut off because a new leader took over, most
 // likely as a result of the transfer itself. It returns nil if a member other than the requested one is now the leader,
 // if the old leader leads again, or if no leader is known.
-func answerTransfer(req any, oldLeader, newLeader consensus.Leader) proto.Message {
+func inferTransferReply(req any, oldLeader, newLeader consensus.Leader) proto.Message {
 	m, ok := req.(*gatekeeperv1.TransferLeadershipRequest)
 	if !ok || newLeader.ID == "" || newLeader.ID == oldLeader.ID || m.GetId() != "" && m.GetId() != newLeader.ID {
 		return nil

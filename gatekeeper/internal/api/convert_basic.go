@@ -77,7 +77,7 @@ func reasonFrom(s string) (string, error) {
 	}
 	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
 		// Terminals print the text and would interpret control characters.
-		return "", invalid("reason", s, "must contain no control characters except line feeds and tabs")
+		return "", invalid("reason", s, "must not contain control characters except line feeds and tabs")
 	}
 	return s, nil
 }

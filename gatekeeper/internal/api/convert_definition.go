@@ -54,7 +54,7 @@ func DefinitionFrom(m *gatekeeperv1.Definition) (*semaphore.Definition, error) {
 	case ahead == 0:
 		d.FiringMaxAhead = semaphore.FiringUnbounded
 	case ahead < 0:
-		return nil, invalid("firing_max_ahead", ahead.String(), "must be 0 (no bound) or 1s or more")
+		return nil, invalid("firing_max_ahead", ahead.String(), "must be 0 (no limit) or at least 1s")
 	case ahead != semaphore.DefaultFiringMaxAhead: // the default is stored as 0, which every feature level supports
 		d.FiringMaxAhead = ahead
 	}
@@ -63,7 +63,7 @@ func DefinitionFrom(m *gatekeeperv1.Definition) (*semaphore.Definition, error) {
 	case err != nil:
 		return nil, err
 	case window == 0:
-		return nil, invalid("misfire_window", "0s", "must be at least 1s; to run no missed firings, set misfire: skip")
+		return nil, invalid("misfire_window", "0s", "must be at least 1s; to skip missed firings, set misfire: skip")
 	case window != semaphore.DefaultMisfireWindow: // stored as 0, as above
 		d.MisfireWindow = window
 	}

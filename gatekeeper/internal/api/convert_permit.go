@@ -63,7 +63,7 @@ func acquireFrom(m *gatekeeperv1.AcquireRequest, received time.Time) (*keeper.Ac
 		return nil, err
 	}
 	if call.RequestID == "" {
-		return nil, invalid("request_id", "", "must be set, and the same in all retries: it keeps the place in the queue when the call is retried")
+		return nil, invalid("request_id", "", "must be set and must be the same in all retries: it preserves the place in the queue")
 	}
 	if call.SentAt, err = timestampFrom("sent_at", m.GetSentAt()); err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func groupsFrom(groups []*gatekeeperv1.TokenGroup, out []keeper.TokenRefresh) ([
 		count += len(g.GetTokens())
 	}
 	if count > maxTokens || len(groups) > maxTokens {
-		return nil, invalid("groups", strconv.Itoa(count)+" tokens", "must be at most "+strconv.Itoa(maxTokens)+" tokens in all fields together")
+		return nil, invalid("groups", strconv.Itoa(count)+" tokens", "must be at most "+strconv.Itoa(maxTokens)+" tokens in all fields combined")
 	}
 	out = slices.Grow(out, count-len(out))
 	for i, g := range groups {
@@ -294,7 +294,7 @@ func toWaiter(w *keeper.Waiter) *gatekeeperv1.Waiter {
 	}
 }
 
-func jobFrom(o gatekeeperv1.ReleaseOutcome) (semaphore.JobEnd, error) {
+func jobEndFrom(o gatekeeperv1.ReleaseOutcome) (semaphore.JobEnd, error) {
 	switch o {
 	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_UNSPECIFIED, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE:
 		return semaphore.JobDone, nil
@@ -347,7 +347,7 @@ func toReleased(r *fsm.ReleaseResult) *gatekeeperv1.ReleaseResponse {
 	case ended != semaphore.NotEnded:
 		out.Message = "it had already ended: " + ended.String()
 	default:
-		out.Message = "there is no such permit: it ended long ago, or was never granted"
+		out.Message = "there is no such permit: it ended long ago or was never granted"
 	}
 	return out
 }

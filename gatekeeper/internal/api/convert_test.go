@@ -259,7 +259,7 @@ func TestToReleased_Retry_IsReportedAsReleased(t *testing.T) {
 		{fsm.ReleaseResult{Ended: &fsm.Remembered{Outcome: semaphore.EndReleased, Revision: 2}}, true, 2, "already"},
 		{fsm.ReleaseResult{Ended: &fsm.Remembered{Outcome: semaphore.EndExpired}}, false, 0, "expired"},
 		{fsm.ReleaseResult{Permit: &semaphore.Permit{State: semaphore.Held}}, false, 0, "held for an operator"},
-		{fsm.ReleaseResult{}, false, 0, "long ago, or was never granted"},
+		{fsm.ReleaseResult{}, false, 0, "long ago or was never granted"},
 	} {
 		got := toReleased(&c.result)
 		if got.GetReleased() != c.released || got.GetRevision() != c.revision || !strings.Contains(got.GetMessage(), c.wantMessage) {

@@ -140,7 +140,7 @@ func releaseFrom(m *gatekeeperv1.TaskEnd) (fsm.Release, error) {
 	if err := validToken(m.GetToken()); err != nil {
 		return fsm.Release{}, within("end", err)
 	}
-	job, err := jobFrom(m.GetOutcome())
+	job, err := jobEndFrom(m.GetOutcome())
 	if err != nil {
 		return fsm.Release{}, within("end", err)
 	}

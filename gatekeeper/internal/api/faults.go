@@ -43,7 +43,7 @@ func (e *misdirectedError) Error() string {
 type wrongClusterError struct{ requested, own string }
 
 func (e *wrongClusterError) Error() string {
-	return fmt.Sprintf("this call is meant for cluster %s, and this server belongs to cluster %s: specify endpoints of a single cluster", e.requested, e.own)
+	return fmt.Sprintf("this call is intended for cluster %s, but this server belongs to cluster %s: specify endpoints of a single cluster", e.requested, e.own)
 }
 
 // unreachableError reports that a call could not be forwarded because the leader was not reached. Nothing was done.
@@ -119,7 +119,7 @@ func (e *conflictError) Error() string {
 }
 func (e *conflictError) Unwrap() error { return e.ConflictError }
 
-func mapped[A, B any](in []A, f func(A) B) []B {
+func mapSlice[A, B any](in []A, f func(A) B) []B {
 	out := make([]B, len(in))
 	for i, a := range in {
 		out[i] = f(a)

@@ -84,7 +84,7 @@ func decodeDue(key uint64) time.Time {
 
 // ForgetFirings selects firings from the current state.
 func (s *operatorService) ForgetFirings(ctx context.Context, m *gatekeeperv1.ForgetFiringsRequest) (*gatekeeperv1.ForgetFiringsResponse, error) {
-	chosen, err := forgettingFrom(m)
+	chosen, err := forgetRequestFrom(m)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (s *operatorService) ForgetFirings(ctx context.Context, m *gatekeeperv1.For
 	return out, nil
 }
 
-func forgettingFrom(m *gatekeeperv1.ForgetFiringsRequest) (c preview.ForgetRequest, err error) {
+func forgetRequestFrom(m *gatekeeperv1.ForgetFiringsRequest) (c preview.ForgetRequest, err error) {
 	c = preview.ForgetRequest{Semaphore: m.GetSemaphore(), TooFarAhead: m.GetAhead(), KeepMark: m.GetKeepMark(), Shown: m.GetPlan()}
 	if err := semaphore.ValidSemaphoreName(m.GetSemaphore()); err != nil {
 		return c, err
@@ -140,7 +140,7 @@ func forgettingFrom(m *gatekeeperv1.ForgetFiringsRequest) (c preview.ForgetReque
 		}
 	}
 	if count != 1 {
-		return c, invalid("firings", "", "must be set unless after or ahead is: exactly one of the three, not "+strconv.Itoa(count))
+		return c, invalid("firings", "", "must be set unless after or ahead is set: specify exactly one of the three, not "+strconv.Itoa(count))
 	}
 	if n := len(m.GetFirings()); n > preview.MaxForgotten {
 		return c, invalid("firings", strconv.Itoa(n)+" firings", "must be at most "+strconv.Itoa(preview.MaxForgotten)+": forget them in several steps")
@@ -175,7 +175,7 @@ func toFiringsChange(c *fsm.FiringsChange) *gatekeeperv1.FiringsChange {
 		return nil
 	}
 	return &gatekeeperv1.FiringsChange{
-		Firings: mapped(c.Claims, toFiringClaim), ForgottenUpToBefore: toTimestamp(c.MarkBefore), ForgottenUpTo: toTimestamp(c.MarkAfter),
+		Firings: mapSlice(c.Claims, toFiringClaim), ForgottenUpToBefore: toTimestamp(c.MarkBefore), ForgottenUpTo: toTimestamp(c.MarkAfter),
 	}
 }
 

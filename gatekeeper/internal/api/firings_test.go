@@ -55,7 +55,7 @@ func forgetUpTo(g *gate, mark time.Time) {
 }
 
 func namesOf(firings []*gatekeeperv1.FiringClaim) string {
-	return strings.Join(mapped(firings, func(f *gatekeeperv1.FiringClaim) string { return f.GetFiring().GetName() }), " ")
+	return strings.Join(mapSlice(firings, func(f *gatekeeperv1.FiringClaim) string { return f.GetFiring().GetName() }), " ")
 }
 
 func TestListFirings_PagesInOrder_AndFilters(t *testing.T) {

@@ -33,7 +33,7 @@ func (s *workService) FollowJob(m *gatekeeperv1.FollowJobRequest, stream grpc.Se
 		for relevant := false; !relevant; {
 			batch, err := subscription.Next(ctx)
 			if err != nil {
-				return refusedSince(ctx, err)
+				return cancellationError(ctx, err)
 			}
 			relevant, upTo = f.processEvents(batch.Missed, batch.Events), batch.Revision
 		}

@@ -35,12 +35,12 @@ const HopToHeader = "gatekeeper-hop-to"
 // specified one, refuses the call. It is frozen.
 const ClusterHeader = "gatekeeper-cluster"
 
-// Settings for keepalive and dialing on connections to the leader. Pings must be at least minClientPing apart.
+// Settings for keepalive and dialing on connections to the leader. Pings must be at least minClientPingInterval apart.
 const (
-	hopPing        = 10 * time.Second
-	hopPingTimeout = 3 * time.Second
-	hopDial        = 2 * time.Second
-	hopMaxBackoff  = time.Second
+	hopPingInterval = 10 * time.Second
+	hopPingTimeout  = 3 * time.Second
+	hopDialTimeout  = 2 * time.Second
+	hopMaxBackoff   = time.Second
 	// maxHopMessage bounds the leader's responses. Pages end at pageBytes, and no other response has more than 10 000
 	// elements.
 	maxHopMessage = 64 << 20
@@ -163,7 +163,7 @@ func (f *forwarder) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServe
 		}
 		ctx, done := f.whileAuthorized(ctx, info.FullMethod)
 		defer done()
-		return refusedSince(ctx, handler(srv, &contextStream{ss, ctx}))
+		return cancellationError(ctx, handler(srv, &contextStream{ss, ctx}))
 	}
 	for wait := (leaderWait{forwarder: f}); ; {
 		if m == nil || m.servedLocally(nil) || f.isLeader() {
@@ -227,7 +227,7 @@ func (w *leaderWait) retry(ctx context.Context, err error) bool {
 	if w.until.IsZero() {
 		limit := w.leaderWait
 		if deadline, ok := ctx.Deadline(); ok {
-			limit = min(limit, time.Until(deadline)/2) // so that the caller gets an explanation
+			limit = min(limit, time.Until(deadline)-limit) // leave time for the error, which says why nothing was done
 		}
 		w.until = time.Now().Add(limit)
 	}
@@ -399,10 +399,10 @@ func (f *forwarder) connect(leader consensus.Leader) (*hop, error) {
 		grpc.WithDisableRetry(), // the caller retries; a retry by the hop might repeat a change
 		grpc.WithDisableServiceConfig(),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxHopMessage)),
-		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: hopPing, Timeout: hopPingTimeout}),
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: hopPingInterval, Timeout: hopPingTimeout}),
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: hopMaxBackoff},
-			MinConnectTimeout: hopDial,
+			MinConnectTimeout: hopDialTimeout,
 		}),
 	)...)
 	if err != nil {

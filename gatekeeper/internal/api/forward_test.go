@@ -205,7 +205,7 @@ func TestForward_NoLeaderYet_HoldsTheCall(t *testing.T) {
 			} {
 				t.Run(fmt.Sprintf("%s/%s/self=%t", name, kind, self), func(t *testing.T) {
 					w := new(world)
-					w.leader, w.follower = pair(t, func(c *Config) { c.LeaderWait, c.Poll = time.Minute, time.Hour })
+					w.leader, w.follower = pair(t, func(c *Config) { c.LeaderWait, c.Poll = testTimeout/3, time.Hour })
 					w.elected = consensus.Leader{ID: "gk1", APIAddress: w.leader.address, Term: 2}
 					if self {
 						w.elected = consensus.Leader{ID: "gk2", APIAddress: w.follower.address, Term: 2}
@@ -241,7 +241,8 @@ func TestForward_NoLeader_FailsAfterLeaderWait(t *testing.T) {
 		}{
 			"no leader":            {err: &consensus.NotLeaderError{}, timeout: time.Minute, want: 10 * time.Second},
 			"leader not ready":     {err: toStatus(&retryableError{}), timeout: time.Minute, want: 10 * time.Second},
-			"short timeout":        {err: &consensus.NotLeaderError{}, timeout: 4 * time.Second, want: 2 * time.Second}, // leaves time for the explanation
+			"short timeout":        {err: &consensus.NotLeaderError{}, timeout: 12 * time.Second, want: 2 * time.Second}, // leaves time for the error
+			"shorter timeout":      {err: &consensus.NotLeaderError{}, timeout: 10 * time.Second},
 			"another server waits": {err: &consensus.NotLeaderError{}, timeout: time.Minute, forwarded: true},
 			"outcome unknown":      {err: &brokenHopError{}, timeout: time.Minute},
 			"leader known":         {err: &consensus.NotLeaderError{Leader: consensus.Leader{ID: "gk1"}}, timeout: time.Minute},

@@ -110,7 +110,7 @@ func (g guard) Acquire(ctx context.Context, call *keeper.AcquireCall, progress f
 	defer done()
 	answer, err := g.Keeper.Acquire(ctx, call, progress)
 	if err != nil {
-		err = refusedSince(ctx, err)
+		err = cancellationError(ctx, err)
 	}
 	return answer, err
 }

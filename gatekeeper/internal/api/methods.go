@@ -165,6 +165,6 @@ func methodsOf(services ...*grpc.ServiceDesc) (map[string]*method, error) {
 			}
 		}
 	}
-	methods[gatekeeperv1.ClusterService_TransferLeadership_FullMethodName].inferReply = answerTransfer
+	methods[gatekeeperv1.ClusterService_TransferLeadership_FullMethodName].inferReply = inferTransferReply
 	return methods, nil
 }

@@ -43,7 +43,7 @@ func expectedFrom(m interface{ GetExpected() string }) (*preview.Digest, error) 
 	}
 	d, ok := preview.ParseDigest(m.GetExpected())
 	if !ok {
-		return nil, invalid("expected", m.GetExpected(), "must be the digest of a dry run or a preview, unchanged")
+		return nil, invalid("expected", m.GetExpected(), "must be the unmodified digest of a dry run or a preview")
 	}
 	return &d, nil
 }

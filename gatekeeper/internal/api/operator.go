@@ -66,7 +66,7 @@ func pauseFrom(m *gatekeeperv1.PauseRequest) (cmd *fsm.Pause, end keeper.Ending,
 		return nil, end, nil, err
 	}
 	if cmd.Drain != 0 && !cmd.Stop {
-		return nil, end, nil, invalid("drain", cmd.Drain.String(), "must be absent without stop: a plain pause lets holders finish")
+		return nil, end, nil, invalid("drain", cmd.Drain.String(), "must not be set without stop: a plain pause lets holders finish")
 	}
 	end, err = endingFrom(m)
 	return cmd, end, c, err
@@ -219,7 +219,7 @@ func (s *operatorService) Uncordon(ctx context.Context, m *gatekeeperv1.Uncordon
 		ID: m.GetId(), Author: author, Reason: reason, RequestID: m.GetRequestId(), RequestHash: requestHash(m), RequestRevision: m.GetRequestRevision(),
 	})
 	if notFound, ok := errors.AsType[*keeper.NoSuchCordonError](err); ok {
-		ids := mapped(s.cfg.Machine.State().Cordons(), func(c *fsm.Cordon) string { return c.ID })
+		ids := mapSlice(s.cfg.Machine.State().Cordons(), func(c *fsm.Cordon) string { return c.ID })
 		notFound.Suggestion = nearest.Prefixed(m.GetId(), ids, acquirerID, groupID)
 	}
 	if err != nil {

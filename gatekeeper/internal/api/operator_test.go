@@ -142,7 +142,7 @@ func TestUndo_PartlyForgotten_IsRefusedUnlessPartial(t *testing.T) {
 	g.keeper.do(fsm.EditBatch{Changes: []fsm.Change{{Kind: fsm.Replace, Name: "b", Definition: &again, ExpectedVersion: b.Version}}})
 	change := paused.GetRevision()
 	_, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: change})
-	if r := reasonOf(status.Convert(err)); r != "UNDO_INCOMPLETE" || !strings.Contains(err.Error(), "what change "+decimal(change)+" did to b") {
+	if r := reasonOf(status.Convert(err)); r != "UNDO_INCOMPLETE" || !strings.Contains(err.Error(), "the effects of change "+decimal(change)+" on b") {
 		t.Fatalf("Undo() of a partly forgotten change = %v, want UNDO_INCOMPLETE for b", err)
 	}
 	history, err := op.ListHistory(ctx(t), &gatekeeperv1.ListHistoryRequest{Change: change})
@@ -232,7 +232,7 @@ func TestExplain_DuringRecovery_ReportsWhenGrantsResume(t *testing.T) {
 	}
 	g.keeper.recovering = time.Hour
 	reply, err := g.definitions.Explain(ctx(t), &gatekeeperv1.ExplainRequest{Semaphore: "s", Identity: testIdentity()})
-	if err != nil || reply.GetRecovering().AsDuration() != time.Hour || !strings.Contains(reply.GetSummary(), "will not grant anything for another 1h0m0s, until about ") {
+	if err != nil || reply.GetRecovering().AsDuration() != time.Hour || !strings.Contains(reply.GetSummary(), "will not grant permits for another 1h0m0s, until about ") {
 		t.Errorf("Explain() during recovery = %v, %v; want the remaining time", reply, err)
 	}
 	outcome = semaphore.Refreshed // a permit granted before the recovery

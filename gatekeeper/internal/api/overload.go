@@ -9,16 +9,16 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 )
 
-// overloads logs refusals, at most once every warnEvery. The log shows when an overload began and how many calls have
-// been refused so far. Refusals after the last warning appear only in the metrics.
+// overloads logs refusals, at most once every warnInterval. The log shows when an overload began and how many calls
+// have been refused so far. Refusals after the last warning appear only in the metrics.
 type overloads struct {
 	mu      sync.Mutex // guards the fields below
 	refused int        // since the last warning
 	warned  time.Time
 }
 
-// warnEvery is the minimum time between two warnings.
-const warnEvery = 10 * time.Second
+// warnInterval is the minimum time between two warnings.
+const warnInterval = 10 * time.Second
 
 // note counts a refusal and logs a warning if one is due. The identity is empty if the call was refused before its
 // message was read.
@@ -27,7 +27,7 @@ func (o *overloads) note(ctx context.Context, log *slog.Logger, err error, ident
 	o.mu.Lock()
 	o.refused++
 	refused := o.refused
-	silent := !o.warned.IsZero() && now.Sub(o.warned) < warnEvery
+	silent := !o.warned.IsZero() && now.Sub(o.warned) < warnInterval
 	if !silent {
 		o.refused, o.warned = 0, now
 	}

@@ -65,7 +65,7 @@ func (s *permitService) Release(ctx context.Context, m *gatekeeperv1.ReleaseRequ
 	if err := validToken(m.GetToken()); err != nil {
 		return nil, err
 	}
-	job, err := jobFrom(m.GetOutcome())
+	job, err := jobEndFrom(m.GetOutcome())
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (s *permitService) Revoke(ctx context.Context, m *gatekeeperv1.RevokeReques
 		return nil, err
 	}
 	if drain != 0 && m.GetUnsafeNow() {
-		return nil, invalid("drain", drain.String(), "must be absent with unsafe_now, which leaves the holder no time")
+		return nil, invalid("drain", drain.String(), "must not be set with unsafe_now, which leaves the holder no time")
 	}
 	result, err := s.keeper.Revoke(ctx, fsm.Revoke{
 		Token: m.GetToken(), Author: author, Reason: reason, Drain: drain, UnsafeNow: m.GetUnsafeNow(),

@@ -99,7 +99,7 @@ func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1
 		return nil, err
 	}
 	if m.GetMustMatch() && from.name == "" {
-		if err := chosen.MustMatch(state); err != nil {
+		if err := chosen.CheckMatch(state); err != nil {
 			return nil, err
 		}
 	}
@@ -140,7 +140,7 @@ func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1
 // recoveringText explains why no permits are granted until the waiting period after a recovery has ended.
 func recoveringText(left time.Duration) string {
 	left = left.Round(time.Second)
-	return fmt.Sprintf("the cluster was recovered and will not grant anything for another %v, until about %s: earlier holders may still rely on their permits.",
+	return fmt.Sprintf("the cluster was recovered and will not grant permits for another %v, until about %s: earlier holders may still rely on their permits.",
 		left, time.Now().Add(left).UTC().Format(time.RFC3339))
 }
 

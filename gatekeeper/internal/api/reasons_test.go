@@ -22,7 +22,7 @@ var reasons = []struct{ reason, meaning, retry string }{
 	{reasonShuttingDown, "This server is shutting down. The call was refused and changed nothing, or the stream was ended.", "yes, against another server"},
 	{reasonHopLimit, "The address advertised by the leader belongs to a server that is not the leader.", "yes; if it persists, correct the members' advertised addresses"},
 	{reasonWrongCluster, "The call names a cluster other than this server's.", "no: correct the endpoints"},
-	{reasonRecovering, "The cluster was recovered and grants nothing until every earlier permit has ended.", "yes, later"},
+	{reasonRecovering, "The cluster was recovered and will not grant permits until every earlier permit has ended.", "yes, later"},
 	{reasonInvalidField, "A field violates a rule; the metadata has `field`, `value` and `rule`.", "no"},
 	{reasonTooLarge, "The message is larger than 4 MiB.", "no: split it"},
 	{reasonFeatureLevel, "Not every server in the cluster supports this command yet.", "after the upgrade"},

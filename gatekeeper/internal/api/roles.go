@@ -124,7 +124,7 @@ func (a *API) authorizeCall(ctx context.Context, fullMethod string) error {
 	e, listed := entitlements[fullMethod]
 	switch {
 	case !listed:
-		return &forbiddenError{c.credential.String(), access.Admin, "to call a method that nobody may call"}
+		return &forbiddenError{c.credential.String(), access.Admin, "to call an unlisted method"}
 	case e.public, c.member && e.member, c.via != "" && e.preauthorized:
 		return nil
 	case e.withoutBindings && c.verified && a.cfg.Machine.State().AccessRevision() == 0:

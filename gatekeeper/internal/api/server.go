@@ -25,11 +25,11 @@ const (
 	workers = 64
 )
 
-// Keepalive settings. A suspended or disconnected client is detected after serverPing + serverPingTimeout.
+// Keepalive settings. A suspended or disconnected client is detected after serverPingInterval + serverPingTimeout.
 const (
-	minClientPing     = 5 * time.Second
-	serverPing        = 30 * time.Second
-	serverPingTimeout = 10 * time.Second
+	minClientPingInterval = 5 * time.Second
+	serverPingInterval    = 30 * time.Second
+	serverPingTimeout     = 10 * time.Second
 )
 
 // ServerOptions returns the options for a server on which the API can be registered.
@@ -40,8 +40,8 @@ func (a *API) ServerOptions() []grpc.ServerOption {
 		grpc.MaxConcurrentStreams(maxStreams),
 		grpc.MaxHeaderListSize(maxHeaders),
 		grpc.ConnectionTimeout(a.cfg.Handshake),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minClientPing, PermitWithoutStream: true}),
-		grpc.KeepaliveParams(keepalive.ServerParameters{Time: serverPing, Timeout: serverPingTimeout}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minClientPingInterval, PermitWithoutStream: true}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{Time: serverPingInterval, Timeout: serverPingTimeout}),
 		grpc.ForceServerCodecV2(newCodec()),
 		grpc.NumStreamWorkers(workers),
 		grpc.UnaryInterceptor(a.unary),

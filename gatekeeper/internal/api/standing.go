@@ -29,8 +29,8 @@ type allowance struct {
 	cancel  context.CancelCauseFunc
 }
 
-// recheckEvery is the maximum time until an expired token is detected.
-const recheckEvery = 500 * time.Millisecond
+// recheckInterval is the maximum time until an expired token is detected.
+const recheckInterval = 500 * time.Millisecond
 
 // add adds a long-lived call and returns a function that removes it.
 func (s *longCalls) add(allowed func() error, cancel context.CancelCauseFunc) (remove func()) {
@@ -52,7 +52,7 @@ func (s *longCalls) add(allowed func() error, cancel context.CancelCauseFunc) (r
 // recheck cancels the calls that are no longer allowed.
 func (s *longCalls) recheck(revision uint64, now time.Time) {
 	s.mu.Lock()
-	if s.revision == revision && now.Sub(s.checked) < recheckEvery {
+	if s.revision == revision && now.Sub(s.checked) < recheckInterval {
 		s.mu.Unlock()
 		return
 	}
@@ -102,15 +102,15 @@ func (a *API) stillAllowed(ctx context.Context, allowed permission) func() error
 			return err
 		}
 		if first.CompareAndSwap(nil, new(p.Name())); p.Name() != *first.Load() {
-			return &retryableError{fmt.Sprintf("%s has become principal %q", c.credential.String(), p.Name())}
+			return &retryableError{fmt.Sprintf("%s now maps to principal %q", c.credential.String(), p.Name())}
 		}
 		return allowed(p, state)
 	}
 }
 
-// refusedSince returns the cause of a call's cancellation if the caller lost its permission. Otherwise, it returns err.
-// An unknown outcome remains unknown.
-func refusedSince(ctx context.Context, err error) error {
+// cancellationError returns the cause of a call's cancellation if the caller lost its permission. Otherwise, it returns
+// err. An unknown outcome remains unknown.
+func cancellationError(ctx context.Context, err error) error {
 	cause := context.Cause(ctx)
 	_, unauthenticated := errors.AsType[*unauthenticatedError](cause)
 	_, forbidden := errors.AsType[*forbiddenError](cause)

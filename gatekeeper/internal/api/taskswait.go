@@ -18,11 +18,11 @@ func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, 
 		return "", nil
 	}
 	if left, recovering := s.reader.Recovering(); recovering {
-		return "No task is handed out, because " + recoveringText(left), nil
+		return "No tasks are being handed out because " + recoveringText(left), nil
 	}
 	stored := state.Definition(sem)
 	if stored == nil {
-		return fmt.Sprintf("There is no definition %q. The tasks are kept, and are handed out when it is created again.", sem), nil
+		return fmt.Sprintf("There is no definition %q. The tasks are kept and will be handed out when it is created again.", sem), nil
 	}
 	if why := s.reader.Disabled(stored); why != "" {
 		return fmt.Sprintf("The definition of semaphore %q admits no callers: %s.", sem, why), nil
@@ -64,7 +64,7 @@ func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, 
 	}
 	switch {
 	case !slices.ContainsFunc(admitted, func(w work.Info) bool { return w.Free > 0 }):
-		return fmt.Sprintf("%s: %s.", plural(len(admitted), "The only worker has as many tasks as it accepts", "All %d workers have as many tasks as they accept"),
+		return fmt.Sprintf("%s: %s.", plural(len(admitted), "The only worker is at capacity", "All %d workers are at capacity"),
 			plural(held, "1 task is held", "%d tasks are held")), nil
 	case ahead > 0:
 		return plural(ahead, "1 other caller is ahead of the workers in the queue.", "%d other callers are ahead of the workers in the queue."), nil

@@ -53,7 +53,7 @@ func TestExplain_TasksWaiting_ReturnsFirstApplicableCause(t *testing.T) {
 		name, want string
 		setup      func(*testing.T, *gate)
 	}{
-		{"recovering", "No task is handed out, because the cluster was recovered and will not grant anything for another 1m0s", func(_ *testing.T, g *gate) {
+		{"recovering", "No tasks are being handed out because the cluster was recovered and will not grant permits for another 1m0s", func(_ *testing.T, g *gate) {
 			g.keeper.recovering = time.Minute
 			g.keeper.do(pause)
 		}},
@@ -95,7 +95,7 @@ func TestExplain_TasksWaiting_ReturnsFirstApplicableCause(t *testing.T) {
 			g.worker(t, "default", 1)
 			g.keeper.do(fsm.Release{Token: g.grant(t, "s", "other").Token, Cooling: time.Minute, At: time.Unix(5, 0).UTC()})
 		}},
-		{"busy", "The only worker has as many tasks as it accepts: 0 tasks are held.", func(t *testing.T, g *gate) { g.worker(t, "default", 0) }},
+		{"busy", "The only worker is at capacity: 0 tasks are held.", func(t *testing.T, g *gate) { g.worker(t, "default", 0) }},
 		{"callers ahead", "2 other callers are ahead of the workers in the queue.", func(t *testing.T, g *gate) {
 			g.worker(t, "default", 1)
 			g.keeper.waiters = []keeper.Waiter{waiting(false), waiting(false), waiting(true), waiting(false)}

@@ -17,7 +17,7 @@ func portTLS(cfg *Config) (*tls.Config, error) {
 		return nil, nil //nolint:nilnil // TLS is off, which is valid
 	}
 	if cfg.TLS.Cert == "" || cfg.TLS.Key == "" {
-		return nil, errors.New("api: TLS needs a certificate and a key: specify both files, or neither of them and no CA")
+		return nil, errors.New("api: TLS requires both a certificate and a key: specify both files, or omit both and the CA")
 	}
 	port, err := certs.Port{Files: cfg.TLS, Members: cfg.PeerTLS.CA, Optional: cfg.OptionalClientCerts}.Config()
 	if err != nil {

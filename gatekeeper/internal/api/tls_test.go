@@ -95,7 +95,7 @@ func TestNew_UnusableTLSFiles_AreReported(t *testing.T) {
 	}
 	for wantErr, files := range map[string]certs.Files{
 		"specify both files":      {Cert: good.Cert},
-		"needs a certificate":     {CA: good.CA},
+		"requires both a certificate and a key":     {CA: good.CA},
 		"missing.pem":             {Cert: "missing.pem", Key: good.Key},
 		"missing-ca.pem":          {Cert: good.Cert, Key: good.Key, CA: "missing-ca.pem"},
 		"contains no PEM":         {Cert: good.Cert, Key: good.Key, CA: noPEM},

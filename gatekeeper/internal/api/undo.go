@@ -14,8 +14,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// maxUndone is the maximum number of changes undone in one step.
-const maxUndone = 1000
+// maxUndoChanges is the maximum number of changes undone in one step.
+const maxUndoChanges = 1000
 
 // Undo computes a plan from the current state. If the state changes before the plan is executed, the versions in the
 // plan no longer match, and the plan is refused.
@@ -49,7 +49,7 @@ func (s *operatorService) Undo(ctx context.Context, m *gatekeeperv1.UndoRequest)
 		return nil, err
 	}
 	out := &gatekeeperv1.UndoResponse{
-		Notes: plan.Notes, UndoneBy: plan.UndoneBy, Nothing: plan.Command == nil, Missing: mapped(plan.Missing, toMissing), Skipped: plan.Skipped,
+		Notes: plan.Notes, UndoneBy: plan.UndoneBy, Nothing: plan.Command == nil, Missing: mapSlice(plan.Missing, toMissing), Skipped: plan.Skipped,
 	}
 	if plan.Command == nil {
 		return out, nil
@@ -101,8 +101,8 @@ func undoFrom(m *gatekeeperv1.UndoRequest) (r undo.Request, err error) {
 	if m.GetChange() == 0 {
 		return r, invalid("change", "0", "must be the id of a change: gkctl history lists them")
 	}
-	if n := len(m.GetAlso()); n >= maxUndone {
-		return r, invalid("also", strconv.Itoa(n)+" changes", fmt.Sprintf("must be fewer than %d: undo them in several steps", maxUndone))
+	if n := len(m.GetAlso()); n >= maxUndoChanges {
+		return r, invalid("also", strconv.Itoa(n)+" changes", fmt.Sprintf("must be fewer than %d: undo them in several steps", maxUndoChanges))
 	}
 	r = undo.Request{Changes: append([]uint64{m.GetChange()}, m.GetAlso()...), Partial: m.GetPartial(), SkipConflicts: m.GetSkipConflicts()}
 	r.Drain, err = durationFrom("drain", m.GetDrain(), 0)

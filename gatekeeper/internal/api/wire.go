@@ -36,7 +36,7 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	if size := data.Len(); size > MaxMessage {
 		in.err = &tooLargeError{size}
 	} else if err := c.CodecV2.Unmarshal(data, in.message); err != nil {
-		in.err = explainBytes(data.Materialize(), in.message, err)
+		in.err = explainDecodeError(data.Materialize(), in.message, err)
 	}
 	return nil
 }
@@ -50,19 +50,19 @@ func receive(recv func(any) error, message any) error {
 	return in.err
 }
 
-// explainBytes returns an error that names the first string field with invalid UTF-8, or wraps the codec's error.
-func explainBytes(data []byte, message any, err error) error {
+// explainDecodeError returns an error that names the first string field with invalid UTF-8, or wraps the codec's error.
+func explainDecodeError(data []byte, message any, err error) error {
 	if m, ok := message.(proto.Message); ok {
-		if field, value := notUTF8(data, m.ProtoReflect().Descriptor(), ""); field != "" {
+		if field, value := findInvalidUTF8(data, m.ProtoReflect().Descriptor(), ""); field != "" {
 			return invalid(field, value, "must be valid UTF-8")
 		}
 	}
 	return &unreadableError{err}
 }
 
-// notUTF8 returns the path and the value of the first string field that is not valid UTF-8. It must cope with any
-// input, because it is called for messages that could not be decoded.
-func notUTF8(data []byte, d protoreflect.MessageDescriptor, path string) (field, value string) {
+// findInvalidUTF8 returns the path and the value of the first string field that is not valid UTF-8. It must cope with
+// any input, because it is called for messages that could not be decoded.
+func findInvalidUTF8(data []byte, d protoreflect.MessageDescriptor, path string) (field, value string) {
 	seen := make(map[protowire.Number]int) // number of elements seen in each repeated field
 	for len(data) > 0 {
 		number, kind, n := protowire.ConsumeTag(data)
@@ -88,7 +88,7 @@ func notUTF8(data []byte, d protoreflect.MessageDescriptor, path string) (field,
 					return name, strconv.QuoteToASCII(string(content[:min(len(content), semaphore.MaxShown)]))
 				}
 			case protoreflect.MessageKind:
-				if field, value := notUTF8(content, f.Message(), name+"."); field != "" {
+				if field, value := findInvalidUTF8(content, f.Message(), name+"."); field != "" {
 					return field, value
 				}
 			default:

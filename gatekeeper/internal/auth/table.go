@@ -74,7 +74,7 @@ func (t *Table) Principal(c *Credential, now time.Time) (*Principal, error) {
 	if c.Token != "" {
 		p := t.byToken[c.Token]
 		// An unauthenticated caller must not learn which token ids exist.
-		errBadToken := &UnknownError{c.String(), "it is wrong or incomplete, or was revoked: copy it again, or create another with gkctl auth token create"}
+		errBadToken := &UnknownError{c.String(), "it is wrong or incomplete, or was revoked: copy it again, or create a new one with gkctl auth token create"}
 		if p == nil {
 			return nil, errBadToken
 		}
@@ -83,7 +83,7 @@ func (t *Table) Principal(c *Credential, now time.Time) (*Principal, error) {
 		case subtle.ConstantTimeCompare(token.Hash[:], c.Hash[:]) != 1:
 			return nil, errBadToken
 		case token.Expired(now):
-			return nil, &UnknownError{c.String(), "the token expired at " + token.Expires.UTC().Format(time.RFC3339) + ": create another with gkctl auth token create"}
+			return nil, &UnknownError{c.String(), "the token expired at " + token.Expires.UTC().Format(time.RFC3339) + ": create a new one with gkctl auth token create"}
 		}
 		return p.pinnedTo(c.Acquirers), nil
 	}

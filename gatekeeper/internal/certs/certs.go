@@ -69,7 +69,7 @@ func checkServerCert(cert *x509.Certificate) error {
 	if !restricted || slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageServerAuth) || slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageAny) {
 		return nil
 	}
-	return fmt.Errorf("the certificate of %q is for clients only: it lacks the extended key usage serverAuth, so clients refuse the server. "+
+	return fmt.Errorf("the certificate of %q is for clients only: it lacks the extended key usage serverAuth, so clients will reject the server. "+
 		"Create one for the server with `gkctl cert server HOST`", cert.Subject)
 }
 
@@ -104,7 +104,7 @@ func (f Files) CheckIssuer() error {
 		return nil
 	}
 	return &FileError{File: f.Cert, Err: fmt.Errorf("it was not issued by a CA in %q (%w), and other members would refuse it: "+
-		"use files issued by the same CA, such as those created by `gkctl cert peer ID HOST`", f.CA, err)}
+		"use certificates issued by the same CA, such as those created by `gkctl cert peer ID HOST`", f.CA, err)}
 }
 
 // Peer is like Config, but for connections between members, whose certificates must satisfy CheckServerUsage.

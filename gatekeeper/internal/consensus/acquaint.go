@@ -9,12 +9,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/peer"
 )
 
-// acquaint dials every other member once, so that the members record each other's data directories. Raft itself
+// dialMembers dials every other member once, so that the members record each other's data directories. Raft itself
 // connects two followers only when one of them requests votes. If members met only then, one that had lost its data
 // could go undetected. acquaint dials all members again while this member has no contact with a leader, when the
 // membership changes, and when a peer connects with a changed statement. It trusts only the answer that a member gives
 // at its configured address.
-func (n *Node) acquaint() {
+func (n *Node) dialMembers() {
 	ticker := time.NewTicker(n.cfg.Timeouts.Heartbeat)
 	defer ticker.Stop()
 	for {

@@ -23,8 +23,8 @@ import (
 // directory does not.
 var ErrMemberFounded = errors.New("consensus: another member already belongs to a cluster")
 
-// Agreement configures Agree.
-type Agreement struct {
+// AgreeConfig configures Agree.
+type AgreeConfig struct {
 	// Listener accepts queries from the other members.
 	Listener net.Listener
 	// Dial makes connections to other members. Default: TCP.
@@ -53,7 +53,7 @@ const (
 // It returns a listener that replaces cfg.Listener and must be passed to Open. When Agree fails, it closes the
 // listener, and the caller still owns the directory. It returns ErrNotAgreed if ctx ends first, ErrMemberFounded,
 // ErrInvalidMember, or a system error.
-func (f *DataDir) Agree(ctx context.Context, cfg Agreement) (_ net.Listener, err error) {
+func (f *DataDir) Agree(ctx context.Context, cfg AgreeConfig) (_ net.Listener, err error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -121,7 +121,7 @@ type agreement struct {
 	latestQueries map[string]peer.Note // the others' latest queries: a change prompts a new round, but is not trusted
 }
 
-func newAgreement(f *DataDir, cfg Agreement) *agreement {
+func newAgreement(f *DataDir, cfg AgreeConfig) *agreement {
 	a := &agreement{
 		dataDir: f, log: cfg.Logger, self: f.MemberID(), set: digest(f.file.ClusterName, f.members),
 		changed: make(chan struct{}, 1), own: progress{state: peer.Empty}, latestQueries: make(map[string]peer.Note),
@@ -248,8 +248,8 @@ func (a *agreement) answerQuery(q peer.Note) (peer.Note, error) {
 
 // advance stores this member's new state before other members can see it.
 func (a *agreement) advance(next progress) (err error) {
-	if next == mustDraw {
-		next.id = DrawClusterID()
+	if next == mustGenerateID {
+		next.id = NewClusterID()
 	}
 	msg := "stored the id of the new cluster"
 	if next.state == peer.Founded {

@@ -15,8 +15,8 @@ type progress struct {
 	id    ClusterID // the id that it holds or founded; zero if it reported none
 }
 
-// mustDraw is the next state of the first member when it must generate an id.
-var mustDraw = progress{state: peer.HoldsID} //nolint:gochecknoglobals // a constant
+// mustGenerateID is the next state of the first member when it must generate an id.
+var mustGenerateID = progress{state: peer.HoldsID} //nolint:gochecknoglobals // a constant
 
 // parseAnswer parses a member's answer.
 func parseAnswer(n peer.Note) (progress, error) {
@@ -28,7 +28,7 @@ func parseAnswer(n peer.Note) (progress, error) {
 		}
 	}
 	if n.State == peer.HoldsID && s.id.IsZero() || n.State == peer.Empty && !s.id.IsZero() {
-		return progress{}, errors.New("its answer contradicts itself")
+		return progress{}, errors.New("its answer is inconsistent")
 	}
 	return s, nil
 }
@@ -61,7 +61,7 @@ func decide(self, first string, own progress, received map[string]progress, othe
 	case own.state == peer.Empty && self != first && received[first].state == peer.HoldsID:
 		return received[first], nil, nil
 	case own.state == peer.Empty && self == first && all:
-		return mustDraw, nil, nil
+		return mustGenerateID, nil, nil
 	case own.state == peer.HoldsID && self == first && all:
 		return progress{peer.Founded, own.id}, nil, nil
 	}
@@ -85,14 +85,14 @@ func waitReason(self, first string, own progress, id string, other progress, all
 	default:
 		return "has not stored the cluster's id yet"
 	}
-	text := fmt.Sprintf("does not know the cluster id that %s holds", stale)
+	text := fmt.Sprintf("does not recognize the cluster id that %s holds", stale)
 	if stale == id {
-		text = fmt.Sprintf("holds a cluster id that %s does not know", self)
+		text = fmt.Sprintf("holds a cluster id that %s does not recognize", self)
 	}
 	if !all { // a member that is down may have founded that cluster, so its id must be preserved
 		return text
 	}
-	return text + fmt.Sprintf(", from a start that was never completed: nothing was granted under it; stop %s, empty its data directory, and start it again", stale)
+	return text + fmt.Sprintf(", from a start that was never completed; no permits were granted under it: stop %s, empty its data directory, and start it again", stale)
 }
 
 // errMemberFounded returns the error for a member that must not start because member id already has data.
@@ -105,6 +105,6 @@ func errMemberFounded(self, id string, own, other progress, others []string) err
 		what = "holds the id of another cluster, which was never founded"
 	}
 	return fmt.Errorf("%w: %s has data, and the data directory of %s %s. If %s lost its data, it must not rejoin under its old id: remove it (gkctl cluster remove %s), "+
-		"and start a server with another id, an empty data directory and --join. To start a new cluster without the data of the old one, stop all of %s, empty their "+
+		"and start a server with a new id, an empty data directory, and --join. To start a new cluster without the data of the old one, stop all of %s, empty their "+
 		"data directories, and start them again", ErrMemberFounded, id, self, what, self, self, strings.Join(slices.Sorted(slices.Values(append(slices.Clone(others), self))), ", "))
 }

@@ -127,7 +127,7 @@ func (s setState) step(i int, draws uint8) (setState, error) {
 	if err != nil {
 		return s, nil // it refuses to start and writes nothing
 	}
-	if next == mustDraw {
+	if next == mustGenerateID {
 		if s.drawn == draws {
 			return s, nil
 		}
@@ -234,10 +234,10 @@ func TestDecide_Waiting_MessageNamesMember(t *testing.T) {
 	}{
 		"first member, another member has not stored the id": {"gk1", holds(1), map[string]progress{"gk2": empty, "gk3": holds(1)}, "gk2", []string{"has not stored"}},
 		"wiped first member": {"gk1", empty, map[string]progress{"gk2": holds(1), "gk3": empty}, "gk2",
-			[]string{"that gk1 does not know", "nothing was granted", "stop gk2, empty its data directory"}},
-		"wiped first member, another member down": {"gk1", empty, map[string]progress{"gk2": holds(1)}, "gk2", []string{"that gk1 does not know"}},
+			[]string{"that gk1 does not recognize", "no permits were granted", "stop gk2, empty its data directory"}},
+		"wiped first member, another member down": {"gk1", empty, map[string]progress{"gk2": holds(1)}, "gk2", []string{"that gk1 does not recognize"}},
 		"other member, first member lost the id": {"gk2", holds(1), map[string]progress{"gk1": empty, "gk3": empty}, "gk1",
-			[]string{"does not know the cluster id that gk2 holds", "stop gk2, empty its data directory"}},
+			[]string{"does not recognize the cluster id that gk2 holds", "stop gk2, empty its data directory"}},
 		"other member, first member drew a second id": {"gk2", holds(1), map[string]progress{"gk1": holds(2), "gk3": empty}, "gk1", []string{"stop gk2, empty"}},
 		"wiped first member of a founded cluster": {"gk1", empty, map[string]progress{"gk2": founded(0)}, "",
 			[]string{"gk2 has data", "directory of gk1 is empty", "gkctl cluster remove gk1", "--join", "stop all of gk1, gk2, gk3, empty their data directories"}},
@@ -264,8 +264,8 @@ func TestDecide_Waiting_MessageNamesMember(t *testing.T) {
 				t.Errorf("%s: got message %q, want it to contain %q", name, msg, want)
 			}
 		}
-		if name == "wiped first member, another member down" && strings.Contains(msg, "nothing was granted") {
-			t.Errorf("%s: message %q claims that nothing was granted, but the member that is down may have data", name, msg)
+		if name == "wiped first member, another member down" && strings.Contains(msg, "no permits were granted") {
+			t.Errorf("%s: message %q claims that no permits were granted, but the member that is down may have data", name, msg)
 		}
 	}
 }

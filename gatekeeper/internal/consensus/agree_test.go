@@ -86,7 +86,7 @@ func (s *startingMember) start() {
 		close(s.ended)
 		return
 	}
-	cfg := Agreement{Listener: s.listen(), Dial: dialTCP, Logger: slog.New(slog.NewTextHandler(&s.log, nil)), warnEvery: time.Nanosecond}
+	cfg := AgreeConfig{Listener: s.listen(), Dial: dialTCP, Logger: slog.New(slog.NewTextHandler(&s.log, nil)), warnEvery: time.Nanosecond}
 	if s.network != nil {
 		cfg.Dial = s.network.dial
 	}
@@ -234,7 +234,7 @@ func (f *faults) disable() bool {
 	return f.dead
 }
 
-func (f *faults) apply(cfg Agreement, cancel context.CancelFunc) Agreement {
+func (f *faults) apply(cfg AgreeConfig, cancel context.CancelFunc) AgreeConfig {
 	f.cancel = cancel
 	dial := cfg.Dial
 	cfg.Dial = func(ctx context.Context, address string) (net.Conn, error) {

@@ -37,8 +37,8 @@ func ParseClusterID(s string) (ClusterID, error) {
 	return ClusterID{}, fmt.Errorf("consensus: %q is not a cluster id: want 16 hexadecimal digits, a dot, and the incarnation", s)
 }
 
-// DrawClusterID generates the id of a new cluster, with a new random seed.
-func DrawClusterID() ClusterID {
+// NewClusterID generates the id of a new cluster, with a new random seed.
+func NewClusterID() ClusterID {
 	var b [8]byte
 	rand.Read(b[:]) // never fails; see crypto/rand
 	return ClusterID{Seed: binary.BigEndian.Uint64(b[:]), Incarnation: 1}

@@ -88,7 +88,7 @@ const (
 	// begunFileName exists once the member has a log, a term or a snapshot.
 	begunFileName = "begun.json"
 	lockFileName  = "LOCK"
-	folderFormat  = 2
+	dataDirFormat = 2
 )
 
 // clusterFile is the content of cluster.json. Its format is frozen. A different format needs a new format number.
@@ -161,7 +161,7 @@ func (f *DataDir) open(cfg DataDirConfig) error {
 	if err != nil {
 		return err
 	}
-	if f.file.Format != folderFormat {
+	if f.file.Format != dataDirFormat {
 		return formatError(f.file.Format)
 	}
 	if f.id, err = ParseClusterID(f.file.ClusterID); err != nil {
@@ -238,7 +238,7 @@ func (f *DataDir) hasBegun() bool {
 // nor foreign.
 func formatError(format int) error {
 	return fmt.Errorf("its format is %d, but this version of the program supports only %d: start the version that created it, "+
-		"or let a new member join under a new id with an empty directory", format, folderFormat)
+		"or let a new member join under a new id with an empty directory", format, dataDirFormat)
 }
 
 // readSeed reads the seed file, if there is one. A stored seed binds the directory to that set.
@@ -270,7 +270,7 @@ func (f *DataDir) create(cfg DataDirConfig) error {
 	if err := f.readSeed(cfg); err != nil {
 		return err
 	}
-	f.file = clusterFile{Format: folderFormat, ClusterName: cfg.ClusterName, MemberID: cfg.MemberID, Joiner: cfg.Join}
+	f.file = clusterFile{Format: dataDirFormat, ClusterName: cfg.ClusterName, MemberID: cfg.MemberID, Joiner: cfg.Join}
 	switch {
 	case !cfg.ClusterID.IsZero():
 		return f.found(cfg.ClusterID)
@@ -280,7 +280,7 @@ func (f *DataDir) create(cfg DataDirConfig) error {
 		f.members = slices.Clone(cfg.Members)
 		return nil
 	default:
-		return f.found(DrawClusterID())
+		return f.found(NewClusterID())
 	}
 }
 

@@ -23,7 +23,7 @@ var (
 	ErrClosed = errors.New("consensus: closed")
 
 	// ErrMemberExists means that the id belongs to a member with a different address.
-	ErrMemberExists = errors.New("consensus: the member already exists with another address")
+	ErrMemberExists = errors.New("consensus: the member already exists with a different address")
 	// ErrMemberRetired means that the id belonged to a removed member. Ids are never reused.
 	ErrMemberRetired = errors.New("consensus: the member id is retired")
 	// ErrNoSuchMember means that no member has the id.
@@ -64,7 +64,7 @@ func (e *QuorumError) Error() string {
 	if len(e.Silent) > 1 {
 		do = "are"
 	}
-	return fmt.Sprintf("removing %s would leave %d voters, of which %d must respond for the cluster to continue, but %s %s not responding: bring %s back up, or remove it first",
+	return fmt.Sprintf("removing %s would leave %d voters, of which %d must respond for the cluster to continue, but %s %s not responding: bring back or remove %s first",
 		e.ID, e.Voters, e.Majority, names, do, names)
 }
 

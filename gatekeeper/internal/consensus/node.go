@@ -125,7 +125,7 @@ func Open(cfg Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.wg.Go(n.acquaint)
+	n.wg.Go(n.dialMembers)
 	return n, nil
 }
 

@@ -86,6 +86,6 @@ func (f *DataDir) withOwner(err error) error {
 	if fileOwner.uid != 0 {
 		alternative = "run it as " + fileOwner.name() + ", or "
 	}
-	return fmt.Errorf("%w: %s belongs to %s, but the server runs as %s: %schange the owner with chown -R %s %s",
+	return fmt.Errorf("%w: %s is owned by %s, but the server is running as %s: %schange the owner with chown -R %s %s",
 		err, denied.Path, fileOwner.name(), self.name(), alternative, self.name(), f.dir)
 }

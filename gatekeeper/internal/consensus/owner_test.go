@@ -128,7 +128,7 @@ func TestWithOwner_OtherUsersFile_ErrorNamesOwnerAndFix(t *testing.T) {
 	}
 	f := &DataDir{dir: "/data"}
 	err := f.withOwner(&fs.PathError{Op: "open", Path: path, Err: fs.ErrPermission})
-	for _, want := range []string{path + " belongs to ", "the server runs as " + self.name(), "chown -R " + self.name() + " /data"} {
+	for _, want := range []string{path + " is owned by ", "the server is running as " + self.name(), "chown -R " + self.name() + " /data"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %q, want it to contain %q", err, want)
 		}

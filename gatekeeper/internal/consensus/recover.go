@@ -107,7 +107,7 @@ func (r *OfflineDir) open() (err error) {
 		}
 		return err
 	}
-	if file.Format != folderFormat {
+	if file.Format != dataDirFormat {
 		return formatError(file.Format)
 	}
 	if r.ClusterID, err = ParseClusterID(file.ClusterID); err != nil {
@@ -206,11 +206,11 @@ func (r *OfflineDir) begin(old *store.Offline, machine Machine) error {
 	case newest > 0 && r.LastIndex == 0: // Raft does not start in that case, even if the log is complete
 		return fmt.Errorf("its snapshot up to entry %d cannot be read", newest)
 	}
-	return checkReaches(newest, max(last, r.LastIndex))
+	return checkCoversSnapshot(newest, max(last, r.LastIndex))
 }
 
-// checkReaches rejects a directory whose newest snapshot cannot be read and whose other entries end before it.
-func checkReaches(newest, last uint64) error {
+// checkCoversSnapshot rejects a directory whose newest snapshot cannot be read and whose other entries end before it.
+func checkCoversSnapshot(newest, last uint64) error {
 	if last < newest {
 		return fmt.Errorf("its snapshot up to entry %d cannot be read, and without it the data ends at entry %d", newest, last)
 	}
@@ -241,7 +241,7 @@ func (r *OfflineDir) replay(old *store.Offline, machine Machine) error {
 	if r.LastIndex == 0 {
 		return errors.New("its log is empty and there is no snapshot, so this server has not heard from its cluster yet")
 	}
-	if err := checkReaches(newest, r.LastIndex); err != nil {
+	if err := checkCoversSnapshot(newest, r.LastIndex); err != nil {
 		return err
 	}
 	if len(r.Members) == 0 {

@@ -86,7 +86,7 @@ func Bootstrap(cfg BootstrapConfig) (err error) {
 		return fmt.Errorf("consensus: data directory %s: %w", cfg.Dir, err)
 	}
 	f.file = clusterFile{
-		Format:      folderFormat,
+		Format:      dataDirFormat,
 		ClusterID:   cfg.ClusterID.String(),
 		ClusterName: cfg.ClusterName,
 		MemberID:    cfg.MemberID,
@@ -113,7 +113,7 @@ func CheckEmpty(dir string) error {
 	}
 	for _, e := range entries {
 		if e.Name() != "lost+found" {
-			return fmt.Errorf("%w: there is %s", ErrDataDirNotEmpty, filepath.Join(dir, e.Name()))
+			return fmt.Errorf("%w: it contains %s", ErrDataDirNotEmpty, filepath.Join(dir, e.Name()))
 		}
 	}
 	return nil

@@ -133,7 +133,7 @@ func (n *Node) Ready() error {
 		return errors.New("consensus: not yet a member, or no longer one")
 	}
 	if n.Leader().ID == "" {
-		return errors.New("consensus: no leader known")
+		return errors.New("consensus: no known leader")
 	}
 	if silent := time.Since(n.raft.LastContact()); silent > n.cfg.Timeouts.Election {
 		return fmt.Errorf("consensus: the last contact with the leader was %v ago", silent.Round(time.Millisecond))

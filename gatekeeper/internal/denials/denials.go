@@ -37,8 +37,8 @@ type Denial struct {
 	changed uint64 // the value of Memory.changes when the denial began, was repeated for the first time, or passed
 }
 
-// Memory records denials. The zero value is ready to use. It is safe for concurrent use.
-type Memory struct {
+// Recorder records denials. The zero value is ready to use. It is safe for concurrent use.
+type Recorder struct {
 	// count is the number of denials. Calls read it without the lock, to return early if there are none.
 	count atomic.Int64
 
@@ -49,7 +49,7 @@ type Memory struct {
 }
 
 // Denied records a denial. at is the time according to the leader's clock.
-func (m *Memory) Denied(req semaphore.Request, reason semaphore.Reason, message string, at time.Time) {
+func (m *Recorder) Denied(req semaphore.Request, reason semaphore.Reason, message string, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	into, from, limit := &m.known, &m.unknown, maxSemaphores
@@ -74,7 +74,7 @@ func (m *Memory) Denied(req semaphore.Request, reason semaphore.Reason, message 
 
 // Passed records that a request was not denied, or was denied only for lack of a free permit. If there are no denials,
 // it only reads a counter.
-func (m *Memory) Passed(req *semaphore.Request) {
+func (m *Recorder) Passed(req *semaphore.Request) {
 	if m.count.Load() == 0 {
 		return
 	}
@@ -89,7 +89,7 @@ func (m *Memory) Passed(req *semaphore.Request) {
 }
 
 // note records a change to a denial. The caller must hold mu.
-func (m *Memory) note(d *Denial) {
+func (m *Recorder) note(d *Denial) {
 	m.changes++
 	d.changed = m.changes
 }
@@ -97,7 +97,7 @@ func (m *Memory) note(d *Denial) {
 // Changed returns the defined semaphores with a denial that has begun, been repeated for the first time, or passed
 // since an earlier call to Changed. after is the value of now that the earlier call returned. Later repetitions are not
 // changes, so a caller that keeps retrying causes no updates.
-func (m *Memory) Changed(after uint64) (names []string, now uint64) {
+func (m *Recorder) Changed(after uint64) (names []string, now uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.changes == after {
@@ -114,7 +114,7 @@ func (m *Memory) Changed(after uint64) (names []string, now uint64) {
 
 // Of returns the denials for a semaphore that are not too old at time now, newest first. It omits those from before the
 // semaphore was defined. It costs one map lookup, so it is suitable for listing many definitions.
-func (m *Memory) Of(name string, now time.Time) []Denial {
+func (m *Recorder) Of(name string, now time.Time) []Denial {
 	if m.count.Load() == 0 {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (m *Memory) Of(name string, now time.Time) []Denial {
 }
 
 // All returns all denials that are not too old at time now, newest first.
-func (m *Memory) All(now time.Time) []Denial {
+func (m *Recorder) All(now time.Time) []Denial {
 	if m.count.Load() == 0 {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (m *Memory) All(now time.Time) []Denial {
 }
 
 // Clear removes all denials.
-func (m *Memory) Clear() {
+func (m *Recorder) Clear() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.known, m.unknown = pool{}, pool{}

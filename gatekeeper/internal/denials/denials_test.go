@@ -15,7 +15,7 @@ func newRequest(name, acquirer string) semaphore.Request {
 	return semaphore.Request{Semaphore: name, Identity: semaphore.Identity{Group: "prod", Acquirer: acquirer}, Weight: 1}
 }
 
-func (m *Memory) names(now time.Time) (names []string) {
+func (m *Recorder) names(now time.Time) (names []string) {
 	for _, d := range m.All(now) {
 		names = append(names, d.Semaphore+" "+d.Identity.Acquirer)
 	}
@@ -23,7 +23,7 @@ func (m *Memory) names(now time.Time) (names []string) {
 }
 
 func TestDenied_AgainForSameReason_IsCounted(t *testing.T) {
-	var m Memory
+	var m Recorder
 	for i := range 3 {
 		req := newRequest("job", "app1")
 		req.Identity.HolderID = fmt.Sprint(i)
@@ -44,7 +44,7 @@ func TestDenied_AgainForSameReason_IsCounted(t *testing.T) {
 }
 
 func TestChanged_ReturnsNewDenialsWithoutRepetitions(t *testing.T) {
-	var m Memory
+	var m Recorder
 	var seen uint64
 	wantChanged := func(after string, want ...string) {
 		t.Helper()
@@ -79,7 +79,7 @@ func TestChanged_ReturnsNewDenialsWithoutRepetitions(t *testing.T) {
 }
 
 func TestPassed_ThenDeniedAgain_StartsNewCount(t *testing.T) {
-	var m Memory
+	var m Recorder
 	req := newRequest("job", "app1")
 	m.Passed(&req) // no effect on an empty Memory
 	m.Denied(req, semaphore.Cordoned, "", noon)
@@ -94,7 +94,7 @@ func TestPassed_ThenDeniedAgain_StartsNewCount(t *testing.T) {
 }
 
 func TestDenied_DefinitionCreatedAndDeleted_IsKeptOnce(t *testing.T) {
-	var m Memory
+	var m Recorder
 	for i, reason := range []semaphore.Reason{semaphore.NoSuchSemaphore, semaphore.GroupMismatch, semaphore.NoSuchSemaphore} {
 		m.Denied(newRequest("job", "app1"), reason, "", noon.Add(time.Duration(i)))
 		if all := m.All(noon); len(all) != 1 || all[0].Reason != reason {
@@ -112,7 +112,7 @@ func TestDenied_DefinitionCreatedAndDeleted_IsKeptOnce(t *testing.T) {
 }
 
 func TestDenied_ManyUndefinedNames_EvictOnlyTheirCallers(t *testing.T) {
-	var m Memory
+	var m Recorder
 	m.Denied(newRequest("job", "app1"), semaphore.GroupMismatch, "", noon)
 	m.Denied(newRequest("jbo", "app2"), semaphore.NoSuchSemaphore, "", noon)
 	for i := range 10 * maxPerBucket * maxUnknownCallers {
@@ -129,7 +129,7 @@ func TestDenied_ManyUndefinedNames_EvictOnlyTheirCallers(t *testing.T) {
 }
 
 func TestDenied_ManySemaphoresAndCallers_IsBounded(t *testing.T) {
-	var m Memory
+	var m Recorder
 	for i := range 3 * maxSemaphores {
 		for j := range maxPerBucket + 2 {
 			m.Denied(newRequest(fmt.Sprint("job-", i), fmt.Sprint("app", j)), semaphore.GroupMismatch, "", noon)
@@ -150,7 +150,7 @@ func TestDenied_ManySemaphoresAndCallers_IsBounded(t *testing.T) {
 }
 
 func TestAll_OlderThanAWeek_IsOmitted(t *testing.T) {
-	var m Memory
+	var m Recorder
 	m.Denied(newRequest("old", "app1"), semaphore.GroupMismatch, "", noon)
 	m.Denied(newRequest("new", "app1"), semaphore.GroupMismatch, "", noon.Add(2))
 	m.Denied(newRequest("newer", "app1"), semaphore.NoSuchSemaphore, "", noon.Add(3))

@@ -24,7 +24,7 @@ type files map[string]*file
 
 type file struct {
 	contentType, etag string
-	plain, zipped     []byte
+	plain, gzipped    []byte
 }
 
 // dashboardFiles loads the embedded files. It panics on an error, which cannot occur with embedded files.
@@ -61,7 +61,7 @@ func newFile(name string, data []byte) *file {
 	_, _ = z.Write(data) // a bytes.Buffer never fails
 	_ = z.Close()
 	if b.Len() < len(data) {
-		f.zipped = b.Bytes()
+		f.gzipped = b.Bytes()
 	}
 	return f
 }
@@ -90,9 +90,9 @@ func (all files) serve(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", f.contentType)
 	h.Set("Cache-Control", "no-cache") // the browser must revalidate it each time
 	h.Set("Vary", "Accept-Encoding")
-	if f.zipped != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if f.gzipped != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		h.Set("Content-Encoding", "gzip")
-		data, etag = f.zipped, etag+"-gzip"
+		data, etag = f.gzipped, etag+"-gzip"
 	}
 	h.Set("ETag", `"`+etag+`"`)
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))

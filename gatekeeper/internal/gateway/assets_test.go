@@ -29,18 +29,18 @@ func TestFiles_AreCompressedAndRevalidated(t *testing.T) {
 		}
 		return string(data)
 	}
-	plain, zipped := get(), get("Accept-Encoding", "br, gzip")
+	plain, gzipped := get(), get("Accept-Encoding", "br, gzip")
 	if got := readAll(plain.Body); got != script || plain.Header.Get("Content-Encoding") != "" || !strings.Contains(plain.Header.Get("Content-Type"), "javascript") {
 		t.Errorf("uncompressed response: header %v, body %.20q", plain.Header, got)
 	}
-	z, err := gzip.NewReader(zipped.Body)
+	z, err := gzip.NewReader(gzipped.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := readAll(z); got != script || zipped.Header.Get("Content-Encoding") != "gzip" || zipped.Header.Get("Vary") != "Accept-Encoding" {
-		t.Errorf("compressed response: header %v, body %.20q", zipped.Header, got)
+	if got := readAll(z); got != script || gzipped.Header.Get("Content-Encoding") != "gzip" || gzipped.Header.Get("Vary") != "Accept-Encoding" {
+		t.Errorf("compressed response: header %v, body %.20q", gzipped.Header, got)
 	}
-	if tag := zipped.Header.Get("ETag"); tag == "" || tag == plain.Header.Get("ETag") {
+	if tag := gzipped.Header.Get("ETag"); tag == "" || tag == plain.Header.Get("ETag") {
 		t.Errorf("ETag = %q for the compressed and %q for the plain response, want different tags", tag, plain.Header.Get("ETag"))
 	} else if revalidated := get("Accept-Encoding", "gzip", "If-None-Match", tag); revalidated.StatusCode != http.StatusNotModified {
 		t.Errorf("GET with a current ETag = %s, want 304", revalidated.Status)

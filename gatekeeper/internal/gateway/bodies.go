@@ -65,7 +65,7 @@ type countedBody struct {
 func (b *countedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if n > 0 && !b.counter.take(b.source, n) {
-		return 0, errBodies()
+		return 0, bodyLimitError()
 	}
 	b.held += n
 	return n, err
@@ -77,8 +77,8 @@ func (b *countedBody) free() {
 	}
 }
 
-func errBodies() error {
-	text := "the bodies of all requests in progress are too large in total: retry this request in a moment"
+func bodyLimitError() error {
+	text := "the total size of all request bodies in progress exceeds the limit: retry this request in a moment"
 	s, err := status.New(codes.ResourceExhausted, text).WithDetails(
 		&errdetails.ErrorInfo{Reason: reasonNotAppended},
 		&errdetails.RetryInfo{RetryDelay: durationpb.New(bodiesRetry)},

@@ -123,5 +123,5 @@ func handleNoRoute(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, 
 }
 
 func noRoute(r *http.Request) error {
-	return &httpError{http.StatusNotFound, codes.NotFound, "there is no " + r.Method + " " + r.URL.Path + ": GET /v1/openapi.json lists the API's routes"}
+	return &httpError{http.StatusNotFound, codes.NotFound, "no route for " + r.Method + " " + r.URL.Path + ": GET /v1/openapi.json lists the API's routes"}
 }

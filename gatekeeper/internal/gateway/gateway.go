@@ -125,7 +125,7 @@ func withRoute(next runtime.HandlerFunc) runtime.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request, path map[string]string) {
 		query, err := url.ParseQuery(r.URL.RawQuery)
 		if err != nil {
-			writeError(w, invalid("", "the query "+err.Error()))
+			writeError(w, invalid("", "malformed query: "+err.Error()))
 			return
 		}
 		for name, text := range path {
@@ -135,7 +135,7 @@ func withRoute(next runtime.HandlerFunc) runtime.HandlerFunc {
 			}
 		}
 		if hasBody(r) && len(query) > 0 {
-			writeError(w, invalid("", "the fields of a "+r.Method+" belong in its body: omit the query"))
+			writeError(w, invalid("", "the fields of a "+r.Method+" request belong in its body: omit the query"))
 			return
 		}
 		r.Body = &body{r.Body, path}

@@ -82,7 +82,7 @@ func (marshaler) NewDecoder(r io.Reader) runtime.Decoder {
 			return nil
 		}
 		if _, err := values.Token(); !errors.Is(err, io.EOF) {
-			return errors.New("the body has more than one JSON object")
+			return errors.New("the body contains more than one JSON object")
 		}
 		return nil
 	})

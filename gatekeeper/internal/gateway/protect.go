@@ -85,10 +85,10 @@ func readBody(w http.ResponseWriter, r *http.Request) error {
 		return err // from countedBody
 	}
 	if err != nil {
-		return &httpError{http.StatusBadRequest, codes.InvalidArgument, "the body ended early: " + err.Error()}
+		return &httpError{http.StatusBadRequest, codes.InvalidArgument, "cannot read the body: " + err.Error()}
 	}
 	if !hasBody(r) && len(data) > 0 {
-		return invalid("", "the fields of a "+r.Method+" belong in its query: omit the body")
+		return invalid("", "the fields of a "+r.Method+" request belong in its query: omit the body")
 	}
 	r.Body = io.NopCloser(bytes.NewReader(data))
 	// From here on, the connection is read only to detect a disconnect.

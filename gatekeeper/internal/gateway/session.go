@@ -80,7 +80,7 @@ func (g *Gateway) login(r *http.Request) (string, error) {
 		return "", invalid("", `the body is not {"token": "..."}: `+err.Error())
 	}
 	if _, err := values.Token(); !errors.Is(err, io.EOF) {
-		return "", invalid("", "the body has more than one JSON object")
+		return "", invalid("", "the body contains more than one JSON object")
 	}
 	if cookie := (&http.Cookie{Name: g.cookieName(), Value: login.Token}); login.Token == "" || cookie.Valid() != nil || len(login.Token) > maxCredential {
 		return "", invalid("token", "must be a bearer token for this cluster, or a JWT from its issuer")

@@ -30,9 +30,9 @@ const (
 	defaultKnown    = 16 << 10
 )
 
-// Limit limits the failed authentications at one server. Its methods may be called from any goroutine. The methods of a
-// nil *Limit do nothing.
-type Limit struct {
+// Limiter limits the failed authentications at one server. Its methods may be called from any goroutine. The methods of
+// a nil *Limit do nothing.
+type Limiter struct {
 	Config
 	seed maphash.Seed
 
@@ -53,7 +53,7 @@ type source struct {
 }
 
 // New returns a Limit with no failures recorded.
-func New(c Config) *Limit {
+func New(c Config) *Limiter {
 	if c.Failures <= 0 {
 		c.Failures = defaultFailures
 	}
@@ -69,7 +69,7 @@ func New(c Config) *Limit {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	return &Limit{Config: c, seed: maphash.MakeSeed(), sources: make(map[netip.Prefix]*source), known: make(map[uint64]struct{})}
+	return &Limiter{Config: c, seed: maphash.MakeSeed(), sources: make(map[netip.Prefix]*source), known: make(map[uint64]struct{})}
 }
 
 // BlockedError is returned for an attempt that is refused before its credential is verified.
@@ -106,7 +106,7 @@ func (e *BlockedError) Notable() bool {
 // Admit must be called before a bearer credential is verified. It returns a *BlockedError if the source has failed too
 // often and this credential has never been valid from there. If it returns nil, the caller must call Failed or
 // Succeeded.
-func (l *Limit) Admit(from netip.Addr, credential string) error {
+func (l *Limiter) Admit(from netip.Addr, credential string) error {
 	if l == nil {
 		return nil
 	}
@@ -125,7 +125,7 @@ func (l *Limit) Admit(from netip.Addr, credential string) error {
 	if retry <= 0 {
 		return nil
 	}
-	if l.knows(l.hash(prefix, credential)) {
+	if l.isKnown(l.hash(prefix, credential)) {
 		return nil
 	}
 	s.attempts++
@@ -134,7 +134,7 @@ func (l *Limit) Admit(from netip.Addr, credential string) error {
 }
 
 // Failed counts an invalid credential.
-func (l *Limit) Failed(from netip.Addr, credential string) {
+func (l *Limiter) Failed(from netip.Addr, credential string) {
 	if l == nil {
 		return
 	}
@@ -165,7 +165,7 @@ func (l *Limit) Failed(from netip.Addr, credential string) {
 }
 
 // Succeeded remembers a valid credential.
-func (l *Limit) Succeeded(from netip.Addr, credential string) {
+func (l *Limiter) Succeeded(from netip.Addr, credential string) {
 	if l == nil {
 		return
 	}
@@ -182,7 +182,7 @@ func (l *Limit) Succeeded(from netip.Addr, credential string) {
 }
 
 // Refused returns the number of refused attempts.
-func (l *Limit) Refused() uint64 {
+func (l *Limiter) Refused() uint64 {
 	if l == nil {
 		return 0
 	}
@@ -192,7 +192,7 @@ func (l *Limit) Refused() uint64 {
 }
 
 // Blocked returns the number of blocked sources.
-func (l *Limit) Blocked() int {
+func (l *Limiter) Blocked() int {
 	if l == nil {
 		return 0
 	}
@@ -209,21 +209,21 @@ func (l *Limit) Blocked() int {
 }
 
 // interval returns how long one failure counts.
-func (l *Limit) interval() time.Duration { return l.Window / time.Duration(l.Failures) }
+func (l *Limiter) interval() time.Duration { return l.Window / time.Duration(l.Failures) }
 
 // forget drops the source whose failures expire first. The caller must hold mu.
-func (l *Limit) forget() {
+func (l *Limiter) forget() {
 	s := heap.Pop(&l.order).(*source) //nolint:forcetypeassert // order holds only *source
 	delete(l.sources, s.prefix)
 }
 
-func (l *Limit) knows(hash uint64) bool {
+func (l *Limiter) isKnown(hash uint64) bool {
 	_, now := l.known[hash]
 	_, before := l.older[hash]
 	return now || before
 }
 
-func (l *Limit) hash(from netip.Prefix, credential string) uint64 {
+func (l *Limiter) hash(from netip.Prefix, credential string) uint64 {
 	var h maphash.Hash
 	h.SetSeed(l.seed)
 	address := from.Addr().As16()

@@ -28,7 +28,7 @@ var (
 )
 
 // fail makes a failed attempt. The attempt must be admitted.
-func fail(t *testing.T, l *Limit, from netip.Addr) {
+func fail(t *testing.T, l *Limiter, from netip.Addr) {
 	t.Helper()
 	if err := l.Admit(from, "wrong"); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func fail(t *testing.T, l *Limit, from netip.Addr) {
 	l.Failed(from, "wrong")
 }
 
-func wantBlocked(t *testing.T, l *Limit, from netip.Addr, retry time.Duration) *BlockedError {
+func wantBlocked(t *testing.T, l *Limiter, from netip.Addr, retry time.Duration) *BlockedError {
 	t.Helper()
 	e, ok := errors.AsType[*BlockedError](l.Admit(from, "a guess"))
 	if !ok || e.Retry != retry {
@@ -45,7 +45,7 @@ func wantBlocked(t *testing.T, l *Limit, from netip.Addr, retry time.Duration) *
 	return e
 }
 
-func wantAdmitted(t *testing.T, l *Limit, from netip.Addr) {
+func wantAdmitted(t *testing.T, l *Limiter, from netip.Addr) {
 	t.Helper()
 	if err := l.Admit(from, "a guess"); err != nil {
 		t.Fatal(err)
@@ -195,7 +195,7 @@ func TestFailed_ManySources_DoNotUnblockASource(t *testing.T) {
 }
 
 func TestLimit_Nil_AdmitsEverything(t *testing.T) {
-	var l *Limit
+	var l *Limiter
 	fail(t, l, alice)
 	l.Succeeded(alice, "right")
 	if l.Refused() != 0 || l.Blocked() != 0 {

@@ -17,9 +17,9 @@ const (
 	maxHostClocks = 1000
 	// clockRetention is how long a caller stays in the table after its last call.
 	clockRetention = 24 * time.Hour
-	// warnAheadEvery is the minimum time between two log messages about one semaphore's firings that are due too far
+	// warnAheadInterval is the minimum time between two log messages about one semaphore's firings that are due too far
 	// ahead.
-	warnAheadEvery = time.Minute
+	warnAheadInterval = time.Minute
 )
 
 // HostClock describes a caller whose wall clock differs from this server's by more than clockTolerance.
@@ -111,12 +111,12 @@ func (k *Keeper) clearClocks() {
 }
 
 // warnAhead logs that a firing was denied because it is due too far ahead. For each semaphore, it logs at most once
-// every warnAheadEvery.
+// every warnAheadInterval.
 func (k *Keeper) warnAhead(call *AcquireCall, d *Denial) {
 	now, s := time.Now(), &k.clocks
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if at, ok := s.warned[call.Semaphore]; ok && now.Sub(at) < warnAheadEvery {
+	if at, ok := s.warned[call.Semaphore]; ok && now.Sub(at) < warnAheadInterval {
 		return
 	}
 	if s.warned == nil || len(s.warned) >= maxHostClocks {

@@ -117,7 +117,7 @@ func (k *Keeper) DenyAll() []DeniedCaller {
 	}
 	var out []DeniedCaller
 	for _, name := range names {
-		if all, _ := k.denyAll(state, name, recent[name]); all {
+		if all, _ := k.allDenied(state, name, recent[name]); all {
 			out = append(out, k.evaluate(state, recent[name])[0])
 		}
 	}
@@ -128,12 +128,12 @@ func (k *Keeper) DenyAll() []DeniedCaller {
 // byCordon reports whether a cordon is the reason, in which case a caller gets permits again once the cordon is
 // removed. It returns false for a paused semaphore.
 func (k *Keeper) DeniesAll(state *fsm.State, name string) (all, byCordon bool) {
-	return k.denyAll(state, name, k.denials.Of(name, k.cfg.WallClock()))
+	return k.allDenied(state, name, k.denials.Of(name, k.cfg.WallClock()))
 }
 
-// denyAll is DeniesAll for the given denials of a semaphore. It stops at the first caller that is still served, so that
-// it need not examine every caller of a semaphore with many standbys.
-func (k *Keeper) denyAll(state *fsm.State, name string, recent []denials.Denial) (all, byCordon bool) {
+// allDenied is DeniesAll for the given denials of a semaphore. It stops at the first caller that is still served, so
+// that it need not examine every caller of a semaphore with many standbys.
+func (k *Keeper) allDenied(state *fsm.State, name string, recent []denials.Denial) (all, byCordon bool) {
 	if sd := state.Definition(name); sd != nil && sd.Pause != nil {
 		return false, false
 	}

@@ -162,13 +162,13 @@ func (e *FeatureLevelError) Is(target error) bool { return target == ErrFeatureL
 
 // ErrRecovering is returned after the cluster has been recovered without its majority. No permits are granted until
 // every permit from before the recovery has definitely ended.
-var ErrRecovering = errors.New("the cluster was recovered, and grants nothing until every earlier permit has ended")
+var ErrRecovering = errors.New("the cluster was recovered and will not grant permits until every earlier permit has ended")
 
 // RecoveringError is ErrRecovering with the time left, counted from when the error was created.
 type RecoveringError struct{ Left time.Duration }
 
 func (e *RecoveringError) Error() string {
-	return fmt.Sprintf("the cluster was recovered, and will not grant anything for another %v, until every earlier permit has ended", e.Left.Round(time.Second))
+	return fmt.Sprintf("the cluster was recovered and will not grant permits for another %v, until every earlier permit has ended", e.Left.Round(time.Second))
 }
 
 // Is makes errors.Is(err, ErrRecovering) true.

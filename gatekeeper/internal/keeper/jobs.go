@@ -25,7 +25,7 @@ func (k *Keeper) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitRe
 	case fsm.SubmitNoSemaphore:
 		return r, &ConflictError{fsm.Conflict{Kind: fsm.ConflictAbsent, Name: cmd.Spec.Semaphore}}
 	case fsm.SubmitNoSubmitter:
-		return r, &NoSuchPermitError{cmd.Submitter, "the submitter's permit has ended: acquire another one, and submit again with its token"}
+		return r, &NoSuchPermitError{cmd.Submitter, "the submitter's permit has ended: acquire another one and submit again with its token"}
 	default:
 		return r, submitted(r, cmd.Spec.ID)
 	}
@@ -205,5 +205,5 @@ func (e *SubmissionLostError) Error() string {
 type JobNotFinishedError struct{ ID string }
 
 func (e *JobNotFinishedError) Error() string {
-	return fmt.Sprintf("job %q is not over: cancel it, wait until no worker holds any of its tasks, then delete it", e.ID)
+	return fmt.Sprintf("job %q has not finished: cancel it, wait until no worker holds any of its tasks, then delete it", e.ID)
 }

@@ -84,7 +84,7 @@ type Keeper struct {
 	patterns *matcher
 	seen     sightings
 	clocks   hostClocks
-	denials  denials.Memory
+	denials  denials.Recorder
 	pending  pendingGrants
 	notices  notices
 	inbox    *inbox

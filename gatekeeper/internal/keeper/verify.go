@@ -42,7 +42,7 @@ func (k *Keeper) Verify(ctx context.Context, sem string, token uint64) (Verifica
 	v.Valid, v.Permit = p.State == semaphore.Live, p
 	switch p.State {
 	case semaphore.Held:
-		v.Message = fmt.Sprintf("the permit with token %d has expired, and is held for an operator to clear", token)
+		v.Message = fmt.Sprintf("the permit with token %d has expired and is held for an operator to clear", token)
 	case semaphore.Cooling:
 		v.Message = fmt.Sprintf("the permit with token %d has ended: it was %s, and its slot is cooling", token, p.Ended)
 	default:
@@ -86,7 +86,7 @@ func describeEnd(state *fsm.State, sem string, token uint64) string {
 
 // UnknownTokenMessage returns the message for a token that is unknown or hidden from the caller.
 func UnknownTokenMessage(token uint64) string {
-	return fmt.Sprintf("there is no permit with token %d: it ended long ago, or was never granted", token)
+	return fmt.Sprintf("there is no permit with token %d: it ended long ago or was never granted", token)
 }
 
 // findEnd returns the journal entry that records how the permit with the given token ended, or nil. An empty sem

@@ -82,7 +82,7 @@ func TestVerify_PermitEndedAndRequestForgotten_ReportsEndFromJournal(t *testing.
 				t.Errorf("Message = %q, want the suffix %q", v.Message, want)
 			}
 		}
-		w.wantInvalid("other", p.Token, "it ended long ago, or was never granted")
+		w.wantInvalid("other", p.Token, "it ended long ago or was never granted")
 	})
 }
 

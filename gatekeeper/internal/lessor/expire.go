@@ -86,7 +86,7 @@ func (l *Lessor) markDue(term uint64, due []uint64) (cmds []fsm.Command, tokens 
 		l.setMark(le)
 		tokens = append(tokens, token)
 		if le.abandoned {
-			cmds = append(cmds, fsm.Abandon{Token: token, Term: term, Cooling: l.owing(le)})
+			cmds = append(cmds, fsm.Abandon{Token: token, Term: term, Cooling: l.owedFor(le)})
 			continue
 		}
 		cmds = append(cmds, endCommand(state, p, term, now.sub(le.since), at))

@@ -238,7 +238,7 @@ func (l *Lessor) Abandon(term, token uint64) {
 	}
 	l.setMark(le)
 	le.abandoned = true
-	cmd := fsm.Abandon{Token: token, Term: term, Cooling: l.owing(le)}
+	cmd := fsm.Abandon{Token: token, Term: term, Cooling: l.owedFor(le)}
 	l.Unlock()
 	l.propose(e, []fsm.Command{cmd}, []uint64{token})
 }
@@ -268,13 +268,13 @@ func (l *Lessor) Owed(p *semaphore.Permit) time.Duration {
 		return p.Duration
 	}
 	if le := l.leases[p.Token]; le != nil {
-		return l.owing(le)
+		return l.owedFor(le)
 	}
 	return l.cooling(l.startTime(p).add(lifetime(p)).sub(l.now()))
 }
 
-// owing returns the Owed duration of a lease.
-func (l *Lessor) owing(le *lease) time.Duration {
+// owedFor returns the Owed duration of a lease.
+func (l *Lessor) owedFor(le *lease) time.Duration {
 	return l.cooling(l.owed[le.token].sub(l.now()))
 }
 

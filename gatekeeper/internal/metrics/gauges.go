@@ -119,7 +119,7 @@ func (m *Metrics) newGauges() prometheus.Collector {
 		number("member_clocks_off", "Members whose clocks differ from the other members' clocks, on the leader.", func(s *Sources) func() int { return s.SkewedClocks }),
 		number("deadlines", "Permits whose deadlines the leader tracks.", func(s *Sources) func() int { return s.Deadlines }),
 		number("watchers", "Open subscriptions to applied changes.", func(s *Sources) func() int { return s.Watchers }),
-		gauge("recovery_wait_seconds", "How much longer no permits are granted after a recovery; 0 if permits are granted.", func(s *Sources) float64 {
+		gauge("recovery_wait_seconds", "Time until permits are granted again after a recovery; 0 if they are already being granted.", func(s *Sources) float64 {
 			if s.Recovering == nil {
 				return 0
 			}

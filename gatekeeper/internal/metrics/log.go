@@ -21,7 +21,7 @@ type log struct {
 
 func (l *log) collector() prometheus.Collector {
 	entries := counterVec("log_entries_total",
-		"Proposed log entries, by outcome: applied, rejected (definitely not in the log) or unknown.", "outcome")
+		"Proposed log entries, by outcome: applied, refused (definitely not in the log) or unknown.", "outcome")
 	l.applied = entries.WithLabelValues("applied")
 	l.refused = entries.WithLabelValues("refused")
 	l.unknown = entries.WithLabelValues("unknown")

@@ -168,7 +168,7 @@ func TestEntry_CountsByOutcome(t *testing.T) {
 		m.Entry(batcher.Entry{Commands: 2, Bytes: 10, Took: time.Second, Err: err})
 	}
 	wantMetrics(t, m, `
-# HELP gatekeeper_log_entries_total Proposed log entries, by outcome: applied, rejected (definitely not in the log) or unknown.
+# HELP gatekeeper_log_entries_total Proposed log entries, by outcome: applied, refused (definitely not in the log) or unknown.
 # TYPE gatekeeper_log_entries_total counter
 gatekeeper_log_entries_total{outcome="applied"} 2
 gatekeeper_log_entries_total{outcome="refused"} 1

@@ -239,7 +239,7 @@ func (v *Verifier) load() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if err != nil && v.lifetime.Err() == nil && (v.lastErr == nil || v.lastErr.Error() != err.Error()) {
-		v.cfg.Logger.Warn("cannot load the JWT issuer's keys; the known ones remain in use", slog.String("error", err.Error()))
+		v.cfg.Logger.Warn("cannot load the JWT issuer's keys; any keys already loaded remain in use", slog.String("error", err.Error()))
 	}
 	if changed {
 		v.lastErr = err
@@ -289,7 +289,7 @@ func (v *Verifier) find(ctx context.Context, id, algorithm string) (*key, *keySe
 		return nil, nil, &UnavailableError{errors.New("the keys have not been fetched yet")}
 	}
 	if !fetched {
-		return nil, nil, &UnavailableError{errors.New("the keys were fetched just before this JWT arrived, and it is too early to fetch them again")}
+		return nil, nil, &UnavailableError{errors.New("the keys were fetched just before this JWT arrived and cannot be fetched again yet")}
 	}
 	return nil, nil, refused("the issuer has no key with the id %s and the algorithm %s named in the JWT", quoted(id), quoted(algorithm))
 }

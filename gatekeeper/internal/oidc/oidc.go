@@ -62,7 +62,7 @@ func refused(format string, args ...any) error { return &RefusedError{fmt.Sprint
 type UnavailableError struct{ Err error }
 
 func (e *UnavailableError) Error() string {
-	return "the JWT issuer's keys cannot be fetched, and the JWT of this call names an unknown key: " + e.Err.Error()
+	return "the JWT issuer's keys cannot be fetched, and this call's JWT names an unknown key: " + e.Err.Error()
 }
 
 func (e *UnavailableError) Unwrap() error { return e.Err }
@@ -98,7 +98,7 @@ func (l *Login) Ended(now time.Time) string {
 // *RefusedError, an *UnavailableError, or the error from ctx.
 func (v *Verifier) Verify(ctx context.Context, token string) (*Login, error) {
 	if len(token) > MaxToken {
-		return nil, refused("the JWT has more than %d bytes", MaxToken)
+		return nil, refused("the JWT is larger than %d bytes", MaxToken)
 	}
 	now, hash := time.Now(), sha256.Sum256([]byte(token))
 	if set := v.keys.Load(); set != nil {

@@ -151,7 +151,7 @@ func TestVerify_HostileToken_IsRefused(t *testing.T) {
 		"not a JWT":                {"eyJhbGciOi", "neither a bearer token"},
 		"empty":                    {"", "neither a bearer token"},
 		"JSON serialization":       {`{"payload":"` + parts[1] + `","protected":"` + parts[0] + `","signature":"` + parts[2] + `"}`, "neither a bearer token"},
-		"huge":                     {signed("pad", strings.Repeat("x", MaxToken)), "more than 8192 bytes"},
+		"huge":                     {signed("pad", strings.Repeat("x", MaxToken)), "larger than 8192 bytes"},
 	} {
 		if got := mustRefuse(t, v, c.token); !strings.Contains(got, c.want) {
 			t.Errorf("Verify(%s) = %q, want %q", what, got, c.want)

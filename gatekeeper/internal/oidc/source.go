@@ -135,7 +135,7 @@ func get(ctx context.Context, client *http.Client, from string) ([]byte, error) 
 	case err != nil:
 		return nil, &SourceError{from, err}
 	case len(text) > maxDocument:
-		return nil, &SourceError{from, fmt.Errorf("has more than %d bytes", maxDocument)}
+		return nil, &SourceError{from, fmt.Errorf("is larger than %d bytes", maxDocument)}
 	}
 	return text, nil
 }

@@ -87,22 +87,22 @@ func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []
 	if stopped > 0 {
 		add(StopsHolders, "%s: %s", phrase.Count(stopped, "holder must stop", "holders must stop"), phrase.Names(stopping))
 	} else if shortened > 0 {
-		add(StopsHolders, "%s less time to stop: %s", phrase.Count(shortened, "holder has", "holders have"), phrase.Names(stopping))
+		add(StopsHolders, "%s less time to stop: %s", phrase.Count(shortened, "holder will have", "holders will have"), phrase.Names(stopping))
 	}
 	if len(withoutCallers) > 0 {
-		add(ShutsOutCallers, "no caller of the last 7 days would still be admitted: %s", phrase.Names(withoutCallers))
+		add(ShutsOutCallers, "no caller from the last 7 days would still be admitted: %s", phrase.Names(withoutCallers))
 	}
 	if c.Cordon != nil && cordonsEveryone(state, patterns, &c) {
-		add(ShutsOutCallers, "no caller of the last 7 days would be admitted anywhere")
+		add(ShutsOutCallers, "no caller from the last 7 days would be admitted anywhere")
 	}
 	if len(noPermits) > 0 {
-		add(NoPermits, "permits becomes 0, so no caller is admitted: %s", phrase.Names(noPermits))
+		add(NoPermits, "permits becomes 0, so no caller will be admitted: %s", phrase.Names(noPermits))
 	}
 	if len(deleted) > 1 {
-		add(DeletesMany, "%d definitions are deleted", len(deleted))
+		add(DeletesMany, "%d definitions will be deleted", len(deleted))
 	}
 	if len(touched) > MaxUnconfirmed {
-		add(ChangesMany, "%d existing definitions are changed at once", len(touched))
+		add(ChangesMany, "%d existing definitions will be changed at once", len(touched))
 	}
 	if c.Undo != nil {
 		reasons = append(reasons, confirmUndoFirings(state, c.Undo.Firings)...)
@@ -138,13 +138,13 @@ func confirmForgetting(firings []fsm.ExpectedClaim, markBefore, markAfter time.T
 		}
 	}
 	if n := len(firings) - belowMark; n > 0 {
-		add("%s forgotten, and can be claimed again", phrase.Count(n, "firing is", "firings are"))
+		add("%s forgotten and can then be claimed again", phrase.Count(n, "firing will be", "firings will be"))
 	}
 	if belowMark > 0 {
-		add("%s forgotten, and denied as FIRING_FORGOTTEN (due no later than %s)", phrase.Count(belowMark, "firing is", "firings are"), phrase.Instant(markAfter))
+		add("%s forgotten and then denied as FIRING_FORGOTTEN (due no later than %s)", phrase.Count(belowMark, "firing will be", "firings will be"), phrase.Instant(markAfter))
 	}
 	if markAfter.Before(markBefore) {
-		add("firings due after %s no longer count as forgotten, so a firing that has run can be claimed again", phrase.Instant(markAfter))
+		add("firings due after %s will no longer count as forgotten, so a firing that has run can be claimed again", phrase.Instant(markAfter))
 	}
 	return reasons
 }

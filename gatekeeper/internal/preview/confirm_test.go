@@ -149,7 +149,7 @@ func TestConfirm_PausesAndCordons(t *testing.T) {
 	if got, _ := c.confirm(Change{Cordon: &fsm.SetCordon{ID: "second", AcquirerPattern: "b"}}); !slices.Equal(got, []ConfirmationKind{ShutsOutCallers}) {
 		t.Errorf("two cordons that together catch every caller: got %v, want ShutsOutCallers", got)
 	}
-	if _, text := c.confirm(Change{Cordon: &fsm.SetCordon{ID: "first", GroupPattern: "prod"}}); text != "1 holder has less time to stop: job" {
+	if _, text := c.confirm(Change{Cordon: &fsm.SetCordon{ID: "first", GroupPattern: "prod"}}); text != "1 holder will have less time to stop: job" {
 		t.Errorf("Confirm() for a shortened drain = %q", text)
 	}
 }

@@ -360,11 +360,11 @@ func (w *world) tasksRun(name string, then rule) string {
 	d := then.definition
 	switch {
 	case d == nil:
-		return "no worker gets them until it is created again"
+		return "no worker can take them until it is created again"
 	case d.Permits == 0:
-		return "no worker gets them until it has permits"
+		return "no worker can take them until it has permits"
 	case then.pause != nil:
-		return "no worker gets them until the pause ends"
+		return "no worker can take them until the pause ends"
 	}
 	var groups []string // quoted
 	last := ""
@@ -383,7 +383,7 @@ func (w *world) tasksRun(name string, then rule) string {
 	case len(w.known.all) == 0: // no caller has been seen yet
 		return fmt.Sprintf("only workers in groups that match %q may take them", d.GroupPattern)
 	}
-	return fmt.Sprintf("no known worker may take them: a group must match the pattern %q, and must not be cordoned", d.GroupPattern)
+	return fmt.Sprintf("no known worker may take them: a group must match the pattern %q and must not be cordoned", d.GroupPattern)
 }
 
 // freeWithin returns the longest time for which a holder that must stop can keep its slot. During a drain, its

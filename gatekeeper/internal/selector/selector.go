@@ -165,8 +165,8 @@ func (s *Selector) Names(state *fsm.State) ([]string, error) {
 	return chosen, nil
 }
 
-// MustMatch returns the same errors as Names, but accepts any number of definitions.
-func (s *Selector) MustMatch(state *fsm.State) error {
+// CheckMatch returns the same errors as Names, but accepts any number of definitions.
+func (s *Selector) CheckMatch(state *fsm.State) error {
 	if err := s.CheckNames(state); err != nil {
 		return err
 	}

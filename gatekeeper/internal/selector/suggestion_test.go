@@ -142,8 +142,8 @@ func TestNames_NoMatch_SuggestsSimilarName(t *testing.T) {
 	}
 }
 
-// Names limits a change to maxChosen definitions. MustMatch, which listings use, has no limit.
-func TestMustMatch_MoreThanMaxChosen_Succeeds(t *testing.T) {
+// Names limits a change to maxChosen definitions. CheckMatch, which listings use, has no limit.
+func TestCheckMatch_MoreThanMaxChosen_Succeeds(t *testing.T) {
 	c := statetest.New(t)
 	var edits fsm.EditBatch
 	for i := range maxChosen + 1 {
@@ -162,7 +162,7 @@ func TestMustMatch_MoreThanMaxChosen_Succeeds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.MustMatch(c.State()); err != nil && err.Error() != text || err == nil && text != "" {
+		if err := s.CheckMatch(c.State()); err != nil && err.Error() != text || err == nil && text != "" {
 			t.Errorf("MustMatch() for %q = %v, want %s", names, err, text)
 		}
 	}

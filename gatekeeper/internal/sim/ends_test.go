@@ -43,7 +43,7 @@ func randomOutcome(rng *rand.Rand) gatekeeperv1.ReleaseOutcome {
 
 // releaseRequest returns the release of a token as recorded in the history.
 func releaseRequest(semaphore string, token uint64, outcome gatekeeperv1.ReleaseOutcome) history.Request {
-	return history.Releasing(semaphore, token, strings.TrimPrefix(outcome.String(), "RELEASE_OUTCOME_"))
+	return history.NewRelease(semaphore, token, strings.TrimPrefix(outcome.String(), "RELEASE_OUTCOME_"))
 }
 
 // recentToken is a recently granted token. Its permit may have ended since.

@@ -209,7 +209,7 @@ func (k *workStream) runTask(g *gatekeeperv1.TaskGrant, stop <-chan struct{}, rn
 	case 2:
 		end.Outcome, result = gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN, ""
 	}
-	req := history.Ending(k.semaphore, id, token, strings.TrimPrefix(end.Outcome.String(), "RELEASE_OUTCOME_"), result)
+	req := history.NewEndTask(k.semaphore, id, token, strings.TrimPrefix(end.Outcome.String(), "RELEASE_OUTCOME_"), result)
 	end.Result, end.Failure = []byte(result), req.Failure
 	complete := k.record.Call(req)
 	k.mu.Lock()

@@ -18,7 +18,7 @@ func (p *planner) undoPause(entry *fsm.JournalEntry) {
 	case current.Pause == nil:
 		p.noteFor(name, "that pause has already ended.")
 	case current.Pause.Revision != entry.Revision && current.Pause.Origin() != entry.Revision:
-		p.noteFor(name, "it has since been paused again by %s with change %d, and remains paused.", current.Pause.Author, current.Pause.Revision)
+		p.noteFor(name, "it has since been paused again by %s in change %d and remains paused.", current.Pause.Author, current.Pause.Revision)
 	default:
 		p.setPause(name, p.restoredPause(name, p.replacedPause(name, entry)))
 	}
@@ -66,7 +66,7 @@ func (p *planner) undoResume(entry *fsm.JournalEntry) {
 	current := p.definition(name)
 	switch {
 	case current == nil || p.recreated(name):
-		p.deletedSince(name)
+		p.addDeletedConflict(name)
 	case current.Pause != nil && samePause(current.Pause, old):
 		p.noteFor(name, "its pause has already been restored.")
 	case current.Pause != nil:
@@ -134,7 +134,7 @@ func (p *planner) undoCordon(entry *fsm.JournalEntry) {
 	case current == nil:
 		p.note("cordon %q: it has already ended.", id)
 	case current.Revision != entry.Revision && current.Origin() != entry.Revision:
-		p.note("cordon %q: it has since been set again by %s with change %d, and remains.", id, current.Author, current.Revision)
+		p.note("cordon %q: it has since been set again by %s in change %d and remains in effect.", id, current.Author, current.Revision)
 	default:
 		p.setCordon(id, p.restoredCordon(p.replacedCordon(entry)))
 	}

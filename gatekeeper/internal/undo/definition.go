@@ -19,7 +19,7 @@ func (p *planner) undoCreation(entry *fsm.JournalEntry) {
 		return
 	}
 	if p.recreated(name) {
-		p.noteFor(name, "it has since been deleted; the current definition was created by change %d, and remains.", current.CreatedRevision)
+		p.noteFor(name, "it has since been deleted; the current definition was created by change %d and is kept.", current.CreatedRevision)
 		return
 	}
 	if changed := semaphore.Changed(entry.After, current.Definition); len(changed) > 0 {
@@ -68,8 +68,8 @@ func (p *planner) previousCreation(name string, change uint64) uint64 {
 	return 0
 }
 
-// deletedSince adds the conflict that the definition has since been deleted, and possibly recreated.
-func (p *planner) deletedSince(name string) {
+// addDeletedConflict adds the conflict that the definition has since been deleted, and possibly recreated.
+func (p *planner) addDeletedConflict(name string) {
 	if current := p.definition(name); current != nil {
 		p.conflict("%s: it has since been deleted; the current definition was created by change %d", name, current.CreatedRevision)
 	} else {
@@ -97,7 +97,7 @@ func (p *planner) undoEdit(entry *fsm.JournalEntry) {
 	name := entry.Semaphore
 	current := p.definition(name)
 	if current == nil || p.recreated(name) {
-		p.deletedSince(name)
+		p.addDeletedConflict(name)
 		return
 	}
 	details := entry.Details()
@@ -123,7 +123,7 @@ func (p *planner) undoEdit(entry *fsm.JournalEntry) {
 		return
 	}
 	if entry.Kind == fsm.RevertedEvent {
-		p.noteFor(name, "the temporary values are restored, and are now permanent.")
+		p.noteFor(name, "the temporary values are restored and are now permanent.")
 	}
 	p.edit(e)
 }

@@ -66,7 +66,7 @@ func (p *planner) undoFiringChange(entry *fsm.JournalEntry) {
 	case !forgotten && f.mark.Equal(change.MarkAfter):
 		f.mark, moved = change.MarkBefore, true
 	default:
-		p.noteFor(name, "firings up to %s have since been forgotten, and remain forgotten.", phrase.Instant(f.mark))
+		p.noteFor(name, "firings up to %s have since been forgotten and remain forgotten.", phrase.Instant(f.mark))
 	}
 	switch {
 	case len(set) == 0 && !moved:

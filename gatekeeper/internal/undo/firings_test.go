@@ -74,7 +74,7 @@ func TestConfirm_UndoThatForgetsFiringsAgain(t *testing.T) {
 		t.Errorf("Confirm() of an undo that restores firings = %v, want none", got)
 	}
 	got := confirm(c.undo(c.Do(*restore.Command)).Command)
-	if len(got) != 2 || got[0].Kind != preview.ForgetsFirings || got[0].Text != "job: 2 firings are forgotten, and can be claimed again" {
+	if len(got) != 2 || got[0].Kind != preview.ForgetsFirings || got[0].Text != "job: 2 firings will be forgotten and can then be claimed again" {
 		t.Errorf("Confirm() of an undo that forgets firings again = %v, want two confirmations", got)
 	}
 }

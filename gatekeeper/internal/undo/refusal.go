@@ -112,5 +112,5 @@ func (m *Missing) text() string {
 	case m.Unknown:
 		what += " and possibly more"
 	}
-	return fmt.Sprintf("the journal has forgotten what change %d did to %s", m.Change, what)
+	return fmt.Sprintf("the journal no longer contains the effects of change %d on %s", m.Change, what)
 }

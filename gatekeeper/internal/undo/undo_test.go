@@ -380,7 +380,7 @@ func TestUndo_StackedPauses_EndsOnlyOwnPause(t *testing.T) {
 	})
 	t.Run("replaced pause, then undo the undo", func(t *testing.T) {
 		c, pauses := stackPauses(t)
-		if u := c.undo(pauses[1]); u.Command != nil || !strings.Contains(u.Notes[0], "since been paused again by ann with change") {
+		if u := c.undo(pauses[1]); u.Command != nil || !strings.Contains(u.Notes[0], "since been paused again by ann in change") {
 			t.Fatalf("plan = %+v, want no command and a note about the later pause", u)
 		}
 		undoing := c.carryOut(c.undo(pauses[2]))

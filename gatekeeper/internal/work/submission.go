@@ -19,7 +19,7 @@ const chunk = 256 << 10
 type DiffersError struct{ ID string }
 
 func (e *DiffersError) Error() string {
-	return fmt.Sprintf("job %q was already submitted with different tasks or settings: use another id, or delete that job once it has finished", e.ID)
+	return fmt.Sprintf("job %q was already submitted with different tasks or settings: use a different id, or delete that job once it has finished", e.ID)
 }
 
 // Submitter applies the commands of a submission; *keeper.Keeper implements it.

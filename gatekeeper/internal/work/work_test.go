@@ -503,8 +503,8 @@ func TestWorker_ManyFramesDuringCommit_GrantCountsFromEarlierFrame(t *testing.T)
 		if g.Frame == 0 || g.Frame > last || g.Waited > 50*time.Millisecond {
 			t.Errorf("grant counts from frame %d, %v before its proposal; want at most frame %d and 50ms", g.Frame, g.Waited, last)
 		}
-		if len(w.frames) > keptFrames {
-			t.Errorf("got %d stored frames, want at most %d", len(w.frames), keptFrames)
+		if len(w.frames) > maxFrames {
+			t.Errorf("got %d stored frames, want at most %d", len(w.frames), maxFrames)
 		}
 	})
 }

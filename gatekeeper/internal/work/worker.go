@@ -25,11 +25,11 @@ const MaxHolderID = 200
 const (
 	// retryDelay is the minimum delay before a denied worker retries. The maximum is twice as long.
 	retryDelay = 500 * time.Millisecond
-	// keptFrames is the number of frames per stream that are retained with their arrival times. frameGap is the minimum
+	// maxFrames is the number of frames per stream that are retained with their arrival times. frameGap is the minimum
 	// time between two of them, because a busy worker sends a frame for each task. Together they cover 5 s, which is
 	// longer than any usable disk takes to commit a grant.
-	keptFrames = 256
-	frameGap   = 20 * time.Millisecond
+	maxFrames = 256
+	frameGap  = 20 * time.Millisecond
 )
 
 // Grant is a task for a worker.
@@ -134,7 +134,7 @@ func (w *Worker) Received(number uint64, at time.Time) {
 	if n := len(w.frames); n > 0 && at.Sub(w.frames[n-1].at) < frameGap {
 		return
 	}
-	if len(w.frames) == keptFrames {
+	if len(w.frames) == maxFrames {
 		w.frames = slices.Delete(w.frames, 0, 1)
 	}
 	w.frames = append(w.frames, frame{number, at})
@@ -222,7 +222,7 @@ func (w *Worker) slot(ctx context.Context, id semaphore.Identity, placed func())
 				placed()
 			},
 		}
-		a, err := w.room.keeper.Acquire(ctx, call, func(at keeper.Place) error { return w.notePause(ctx, &call.Request, at.Pause) })
+		a, err := w.room.keeper.Acquire(ctx, call, func(at keeper.Place) error { return w.notifyPause(ctx, &call.Request, at.Pause) })
 		switch {
 		case ctx.Err() != nil && err != nil:
 			return
@@ -262,9 +262,9 @@ func (w *Worker) wait(ctx context.Context, d *keeper.Denial) bool {
 	}
 }
 
-// notePause notifies the worker, once, that the semaphore is paused. Its slots keep their places in the queue, so they
-// are not denied for that reason.
-func (w *Worker) notePause(ctx context.Context, req *semaphore.Request, p *semaphore.Pause) error {
+// notifyPause notifies the worker, once, that the semaphore is paused. Its slots keep their places in the queue, so
+// they are not denied for that reason.
+func (w *Worker) notifyPause(ctx context.Context, req *semaphore.Request, p *semaphore.Pause) error {
 	w.room.mu.Lock()
 	changed := w.paused != p && p != nil
 	w.paused = p

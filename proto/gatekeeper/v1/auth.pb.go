@@ -31,7 +31,7 @@ const (
 	Role_ROLE_VIEWER Role = 1
 	// Can view; acquire, refresh and release permits; take over permits; submit jobs and work on them.
 	Role_ROLE_ACQUIRER Role = 2
-	// Can verify tokens, and nothing else.
+	// Can only verify tokens.
 	Role_ROLE_VERIFIER Role = 3
 	// Can view; pause, move, cordon, revoke and clear; cancel, retry and delete jobs.
 	Role_ROLE_OPERATOR Role = 4
@@ -172,8 +172,8 @@ func (x *AccessGrant) GetAcquirer() string {
 	return ""
 }
 
-// Binding assigns grants to subjects, which credentials prove. Its name is the principal of callers with such a
-// credential.
+// Binding assigns grants to subjects. Its name is the principal of every caller whose credential proves one of the
+// subjects or is one of its tokens.
 type Binding struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1108,7 +1108,7 @@ type BindAdministratorRequest struct {
 	Subject string                 `protobuf:"bytes,1,opt,name=subject,proto3" json:"subject,omitempty"`
 	// The binding to add the subject to, unless another binding already has it.
 	Binding string `protobuf:"bytes,2,opt,name=binding,proto3" json:"binding,omitempty"`
-	// The owner of the data directory, by the name that the owner gave, and the reason.
+	// The name given by the owner of the data directory, and the reason.
 	Author        string `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
 	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1175,7 +1175,7 @@ func (x *BindAdministratorRequest) GetReason() string {
 
 type BindAdministratorResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The binding that contains the subject and administers the cluster.
+	// The binding that contains the subject and grants it the role admin.
 	Binding       *Binding `protobuf:"bytes,1,opt,name=binding,proto3" json:"binding,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

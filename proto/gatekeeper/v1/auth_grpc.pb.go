@@ -33,7 +33,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// AuthService shows and changes permissions. All methods except WhoAmI and CanI require the role admin.
+// AuthService reads and changes permissions. All methods except WhoAmI and CanI require the role admin.
 type AuthServiceClient interface {
 	// WhoAmI returns the principal of the caller's credential and its grants.
 	WhoAmI(ctx context.Context, in *WhoAmIRequest, opts ...grpc.CallOption) (*WhoAmIResponse, error)
@@ -148,7 +148,7 @@ func (c *authServiceClient) BindAdministrator(ctx context.Context, in *BindAdmin
 // All implementations must embed UnimplementedAuthServiceServer
 // for forward compatibility.
 //
-// AuthService shows and changes permissions. All methods except WhoAmI and CanI require the role admin.
+// AuthService reads and changes permissions. All methods except WhoAmI and CanI require the role admin.
 type AuthServiceServer interface {
 	// WhoAmI returns the principal of the caller's credential and its grants.
 	WhoAmI(context.Context, *WhoAmIRequest) (*WhoAmIResponse, error)

@@ -130,8 +130,8 @@ func (CertificatePort) EnumDescriptor() ([]byte, []int) {
 type Settings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The maximum duration, min_hold and loss_delay of a definition; initially 1h. Definitions that exceed it keep their
-	// values until they are edited. Raising this limit permanently extends the time for which the cluster grants nothing
-	// after a recovery.
+	// values until they are edited. Raising this limit permanently lengthens the time after a recovery during which no
+	// permits are granted.
 	MaxDuration *durationpb.Duration `protobuf:"bytes,1,opt,name=max_duration,json=maxDuration,proto3" json:"max_duration,omitempty"`
 	// How many edits the journal keeps for each semaphore (initially 100) and in total (initially 100,000). The same
 	// limits apply to entries about ended permits.
@@ -146,15 +146,16 @@ type Settings struct {
 	RequestLifetime *durationpb.Duration `protobuf:"bytes,6,opt,name=request_lifetime,json=requestLifetime,proto3" json:"request_lifetime,omitempty"`
 	// How many requests per semaphore, and how many edits, are remembered for longer than that; initially 1,000.
 	RequestsKept *uint32 `protobuf:"varint,7,opt,name=requests_kept,json=requestsKept,proto3,oneof" json:"requests_kept,omitempty"`
-	// The maximum memory for requests and for edits, in estimated bytes; at least 2,048, initially 64 MiB and 16 MiB.
+	// The maximum estimated size of the remembered requests and of the remembered edits, in bytes; at least 2,048,
+	// initially 64 MiB and 16 MiB.
 	RequestBytes *uint64 `protobuf:"varint,8,opt,name=request_bytes,json=requestBytes,proto3,oneof" json:"request_bytes,omitempty"`
 	EditBytes    *uint64 `protobuf:"varint,9,opt,name=edit_bytes,json=editBytes,proto3,oneof" json:"edit_bytes,omitempty"`
 	// Storage limits for jobs, in bytes. A submission that exceeds a limit is refused. Lowering a limit does not remove
-	// stored data. This one limits the size of a payload and of a result: 1 to 512 KiB, initially 64 KiB.
+	// stored data. This field limits the size of a payload and of a result: 1 to 512 KiB, initially 64 KiB.
 	MaxTaskBytes *uint64 `protobuf:"varint,10,opt,name=max_task_bytes,json=maxTaskBytes,proto3,oneof" json:"max_task_bytes,omitempty"`
 	// The maximum total size of a job's payloads; initially 64 MiB.
 	MaxJobBytes *uint64 `protobuf:"varint,11,opt,name=max_job_bytes,json=maxJobBytes,proto3,oneof" json:"max_job_bytes,omitempty"`
-	// The maximum that the jobs of one semaphore, and those of the whole cluster, can store and reserve; initially 128
+	// The maximum number of bytes that jobs can store and reserve, per semaphore and in the whole cluster; initially 128
 	// MiB and 256 MiB.
 	MaxSemaphoreWorkBytes *uint64 `protobuf:"varint,12,opt,name=max_semaphore_work_bytes,json=maxSemaphoreWorkBytes,proto3,oneof" json:"max_semaphore_work_bytes,omitempty"`
 	MaxWorkBytes          *uint64 `protobuf:"varint,13,opt,name=max_work_bytes,json=maxWorkBytes,proto3,oneof" json:"max_work_bytes,omitempty"`
@@ -389,7 +390,7 @@ type SetSettingsRequest struct {
 	Reason   string    `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	// If true, return what would change, without changing anything.
 	DryRun bool `protobuf:"varint,4,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// The `before` settings that a dry run returned. If they have changed since, the call fails with ABORTED and reason
+	// The `before` settings that a dry run returned. If they have since changed, the call fails with ABORTED and reason
 	// CHANGED_SINCE. If absent, this is not checked.
 	Expected      *Settings `protobuf:"bytes,5,opt,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -545,7 +546,7 @@ type Member struct {
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The address of its peer port, as host:port.
 	PeerAddress string `protobuf:"bytes,2,opt,name=peer_address,json=peerAddress,proto3" json:"peer_address,omitempty"`
-	// The address of its API, as host:port; empty if the answering server does not know it.
+	// The address of its API, as host:port; empty if it is unknown.
 	ApiAddress    string `protobuf:"bytes,3,opt,name=api_address,json=apiAddress,proto3" json:"api_address,omitempty"`
 	Voter         bool   `protobuf:"varint,4,opt,name=voter,proto3" json:"voter,omitempty"`
 	Leader        bool   `protobuf:"varint,5,opt,name=leader,proto3" json:"leader,omitempty"`
@@ -687,23 +688,23 @@ type GetStatusResponse struct {
 	StateHashIndex uint64 `protobuf:"varint,17,opt,name=state_hash_index,json=stateHashIndex,proto3" json:"state_hash_index,omitempty"`
 	// The number of waiting acquires, excluding idle workers; only set by the leader.
 	Waiters uint32 `protobuf:"varint,18,opt,name=waiters,proto3" json:"waiters,omitempty"`
-	// How much longer the cluster grants nothing after a recovery, as measured by the leader; other servers return the
-	// full wait. Absent if permits are being granted.
+	// The remaining time after a recovery during which no permits are granted, as measured by the leader; other servers
+	// return the full wait. Absent if permits are being granted.
 	RecoveryWait *durationpb.Duration `protobuf:"bytes,19,opt,name=recovery_wait,json=recoveryWait,proto3" json:"recovery_wait,omitempty"`
-	// Callers whose wall clock differed from the leader's by more than 5 minutes at their last acquire, by group and
-	// acquirer; at most 1,000. Only the leader knows them. No decision depends on this, but such hosts compute different
-	// due times for firings than other hosts do.
+	// Callers whose wall clock differed from the leader's by more than 5 minutes at their last acquire, ordered by group
+	// and acquirer; at most 1,000. Only set by the leader. This does not affect any decision, but such hosts compute
+	// different due times for firings than other hosts.
 	HostClocks []*HostClock `protobuf:"bytes,20,rep,name=host_clocks,json=hostClocks,proto3" json:"host_clocks,omitempty"`
 	// Members whose wall clock differs from the median of all members by more than half of the smallest firing_max_ahead,
-	// or 5 minutes if that is less, based on reports from the last minute. Only the leader knows them. If the leader is
-	// one of them and another voter is not, the leader transfers leadership.
+	// or 5 minutes if that is less, based on reports from the last minute. Only set by the leader. If the leader is one
+	// of them and another voter is not, the leader transfers leadership.
 	MemberClocks []*MemberClock `protobuf:"bytes,21,rep,name=member_clocks,json=memberClocks,proto3" json:"member_clocks,omitempty"`
 	// The number of semaphores, defined or not, that deny all their callers: every caller that was recently denied for a
-	// reason that waiting does not cure would still be denied, and no other caller has been granted a permit. Paused
-	// semaphores do not count. Only the leader knows this.
+	// reason that waiting cannot resolve would still be denied, and no other caller has been granted a permit. Paused
+	// semaphores are not counted. Only set by the leader.
 	DeniedSemaphores uint32 `protobuf:"varint,22,opt,name=denied_semaphores,json=deniedSemaphores,proto3" json:"denied_semaphores,omitempty"`
-	// For each such semaphore, the denied caller that most likely reveals the cause; at most 10. The semaphore with the
-	// most recent denial comes first.
+	// For each such semaphore, the denied caller that is most likely to reveal the cause; at most 10. The semaphore with
+	// the most recent denial comes first.
 	Denied []*DeniedCaller `protobuf:"bytes,23,rep,name=denied,proto3" json:"denied,omitempty"`
 	// Permits with a shorter duration than this may be lost when the leader dies. Absent in a cluster with one voter.
 	SmallestDuration *durationpb.Duration `protobuf:"bytes,24,opt,name=smallest_duration,json=smallestDuration,proto3" json:"smallest_duration,omitempty"`
@@ -717,7 +718,7 @@ type GetStatusResponse struct {
 	WorkBytes             uint64 `protobuf:"varint,28,opt,name=work_bytes,json=workBytes,proto3" json:"work_bytes,omitempty"`
 	MaxWorkBytes          uint64 `protobuf:"varint,29,opt,name=max_work_bytes,json=maxWorkBytes,proto3" json:"max_work_bytes,omitempty"`
 	MaxSemaphoreWorkBytes uint64 `protobuf:"varint,30,opt,name=max_semaphore_work_bytes,json=maxSemaphoreWorkBytes,proto3" json:"max_semaphore_work_bytes,omitempty"`
-	// The usage of each semaphore that has jobs, most bytes first; at most 100.
+	// The usage of each semaphore that has jobs, largest first; at most 100.
 	Work []*SemaphoreWork `protobuf:"bytes,31,rep,name=work,proto3" json:"work,omitempty"`
 	// True if the answering server was started with --insecure. Its ports may then be reachable without TLS and
 	// authentication.
@@ -1073,9 +1074,9 @@ func (x *ListMembersResponse) GetId() string {
 // MemberStatus is a member and its status, or the reason why it did not respond.
 type MemberStatus struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The member as the answering server knows it.
+	// The member as known to the answering server.
 	Member *Member `protobuf:"bytes,1,opt,name=member,proto3" json:"member,omitempty"`
-	// The status reported by the member, without information that the caller has no permission to see. Absent if the
+	// The status reported by the member, without information that the caller is not permitted to see. Absent if the
 	// member did not respond.
 	Status *GetStatusResponse `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
 	// A human-readable reason why the member did not respond; empty if it did.
@@ -1357,7 +1358,7 @@ type Certificate struct {
 	Subject  string                 `protobuf:"bytes,2,opt,name=subject,proto3" json:"subject,omitempty"`
 	NotAfter *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=not_after,json=notAfter,proto3" json:"not_after,omitempty"`
 	// A human-readable reason why the files cannot be used at the moment; subject and not_after are then empty. The
-	// server continues to use the certificate that it read last.
+	// server continues to use the last certificate that it read.
 	Error         string `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -33,12 +33,12 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// ClusterService shows and changes the cluster's members and settings.
+// ClusterService reads and changes the cluster's members and settings.
 type ClusterServiceClient interface {
 	// GetStatus returns the cluster's status as the answering server sees it. It is never forwarded.
 	GetStatus(ctx context.Context, in *GetStatusRequest, opts ...grpc.CallOption) (*GetStatusResponse, error)
-	// ListMembers returns every member's status as that member sees itself. The answering server calls GetStatus on all
-	// others in parallel and waits at most 2 seconds. It is never forwarded.
+	// ListMembers returns the status of every member as that member sees it. The answering server calls GetStatus on all
+	// other members in parallel and waits for at most 2 seconds. It is never forwarded.
 	ListMembers(ctx context.Context, in *ListMembersRequest, opts ...grpc.CallOption) (*ListMembersResponse, error)
 	// AddMember adds a server as a non-voter and promotes it when it has caught up.
 	AddMember(ctx context.Context, in *AddMemberRequest, opts ...grpc.CallOption) (*AddMemberResponse, error)
@@ -158,12 +158,12 @@ type ClusterService_SaveSnapshotClient = grpc.ServerStreamingClient[SaveSnapshot
 // All implementations must embed UnimplementedClusterServiceServer
 // for forward compatibility.
 //
-// ClusterService shows and changes the cluster's members and settings.
+// ClusterService reads and changes the cluster's members and settings.
 type ClusterServiceServer interface {
 	// GetStatus returns the cluster's status as the answering server sees it. It is never forwarded.
 	GetStatus(context.Context, *GetStatusRequest) (*GetStatusResponse, error)
-	// ListMembers returns every member's status as that member sees itself. The answering server calls GetStatus on all
-	// others in parallel and waits at most 2 seconds. It is never forwarded.
+	// ListMembers returns the status of every member as that member sees it. The answering server calls GetStatus on all
+	// other members in parallel and waits for at most 2 seconds. It is never forwarded.
 	ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error)
 	// AddMember adds a server as a non-voter and promotes it when it has caught up.
 	AddMember(context.Context, *AddMemberRequest) (*AddMemberResponse, error)

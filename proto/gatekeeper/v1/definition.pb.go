@@ -186,8 +186,8 @@ func (Misfire) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{2}
 }
 
-// DefinitionState is a property of a semaphore's current state. Several can apply. Only the leader knows WAITING,
-// MISSED and DENIED.
+// DefinitionState is a property of a semaphore's current state. Several can apply. WAITING, MISSED and DENIED are only
+// set by the leader.
 type DefinitionState int32
 
 const (
@@ -196,7 +196,7 @@ const (
 	DefinitionState_DEFINITION_STATE_RUNNING DefinitionState = 1
 	// None of the other states applies. A slot may still be cooling after a permit has ended.
 	DefinitionState_DEFINITION_STATE_IDLE DefinitionState = 2
-	// Its queue has a waiter. An idle worker does not count; see Waiter.
+	// Its queue has a waiter. An idle worker is not counted; see Waiter.
 	DefinitionState_DEFINITION_STATE_WAITING DefinitionState = 3
 	DefinitionState_DEFINITION_STATE_PAUSED  DefinitionState = 4
 	// A holder must stop.
@@ -205,14 +205,15 @@ const (
 	DefinitionState_DEFINITION_STATE_HELD DefinitionState = 6
 	// Expected work is being missed.
 	DefinitionState_DEFINITION_STATE_MISSED DefinitionState = 7
-	// Callers are denied, and nobody gets a permit until somebody intervenes.
+	// Callers are denied, and no permits are granted until an operator intervenes.
 	DefinitionState_DEFINITION_STATE_DENIED DefinitionState = 8
 	// A pattern cannot be used; see disabled.
 	DefinitionState_DEFINITION_STATE_DISABLED DefinitionState = 9
-	// Nobody gets a permit because of a cordon: cordons exclude all known callers that its patterns match, or it is
+	// No permits are granted because of a cordon: cordons exclude all known callers that its patterns match, or it is
 	// DENIED and a caller would get permits again if a cordon were removed.
 	DefinitionState_DEFINITION_STATE_CORDONED DefinitionState = 10
-	// Its patterns match none of the callers that have made requests for any semaphore. It probably has a typo.
+	// Its patterns match none of the callers that have made requests for any semaphore. One of them probably contains a
+	// typo.
 	DefinitionState_DEFINITION_STATE_UNMATCHED DefinitionState = 11
 )
 
@@ -283,7 +284,7 @@ const (
 	MissedKind_MISSED_KIND_NO_REQUESTS MissedKind = 1
 	// Callers requested permits and were denied each time.
 	MissedKind_MISSED_KIND_DENIED MissedKind = 2
-	// A permit is held, but its job reports no progress.
+	// A permit is held, but its job is not reporting progress.
 	MissedKind_MISSED_KIND_NO_PROGRESS MissedKind = 3
 	// A permit has been held for longer than expect_every.
 	MissedKind_MISSED_KIND_HELD_TOO_LONG MissedKind = 4
@@ -365,15 +366,15 @@ const (
 	EventKind_EVENT_KIND_MISSED EventKind = 21
 	// Expected work has resumed.
 	EventKind_EVENT_KIND_HEARD EventKind = 22
-	// An unsafe revoke freed a slot even though the holder may still have believed that it held the permit.
+	// An unsafe revoke freed a slot even though the holder may still have been relying on its permit.
 	EventKind_EVENT_KIND_FREED_UNSAFELY EventKind = 23
 	// Permits are granted again after a recovery.
 	EventKind_EVENT_KIND_QUARANTINE_ENDED EventKind = 24
-	// The cluster was recovered from the data of another one; only in the journal.
+	// The cluster was recovered from another cluster's data; only in the journal.
 	EventKind_EVENT_KIND_RECOVERED EventKind = 25
 	// An identity that held a permit acquired it again and holds it under a new token.
 	EventKind_EVENT_KIND_SUPERSEDED EventKind = 26
-	// An operator or an undo made the cluster forget firings. The history shows which.
+	// An operator or an undo removed remembered firings. The history shows which ones.
 	EventKind_EVENT_KIND_FIRINGS_FORGOTTEN EventKind = 27
 	// An undo restored firings that had been forgotten.
 	EventKind_EVENT_KIND_FIRINGS_REMEMBERED EventKind = 28
@@ -495,8 +496,8 @@ type Definition struct {
 	AcquirerPattern *string `protobuf:"bytes,5,opt,name=acquirer_pattern,json=acquirerPattern,proto3,oneof" json:"acquirer_pattern,omitempty"`
 	// The total weight that can be held at the same time, 0 to 1,000,000, default 1. 0 admits no callers.
 	Permits *uint32 `protobuf:"varint,6,opt,name=permits,proto3,oneof" json:"permits,omitempty"`
-	// How long a permit lives without a refresh: 100 ms to the cluster's max_duration, default 1 m. It only affects how
-	// long recovery after a crash takes.
+	// How long a permit lives without a refresh: 100 ms to the cluster's max_duration, default 1 m. This only affects how
+	// long it takes to recover from a crash.
 	Duration *durationpb.Duration `protobuf:"bytes,7,opt,name=duration,proto3" json:"duration,omitempty"`
 	// A job that holds its permit for longer than this must stop, and its refreshes are refused. Absent or 0: no limit.
 	MaxHold *durationpb.Duration `protobuf:"bytes,8,opt,name=max_hold,json=maxHold,proto3" json:"max_hold,omitempty"`
@@ -527,7 +528,8 @@ type Definition struct {
 	// What happens to firings that were not claimed when they were due, for example because no host was up. Clients query
 	// them with CatchUp.
 	Misfire Misfire `protobuf:"varint,19,opt,name=misfire,proto3,enum=gatekeeper.v1.Misfire" json:"misfire,omitempty"`
-	// How long ago a missed firing can have been due. Default 1 h. At most firing_retention, unless misfire is skip.
+	// How long after its due time a missed firing can still run. Default 1 h. At most firing_retention, unless misfire is
+	// skip.
 	MisfireWindow *durationpb.Duration `protobuf:"bytes,20,opt,name=misfire_window,json=misfireWindow,proto3" json:"misfire_window,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -720,8 +722,8 @@ type DefinitionRecord struct {
 	PermitRevision uint64 `protobuf:"varint,7,opt,name=permit_revision,json=permitRevision,proto3" json:"permit_revision,omitempty"`
 	// The total weight of the permits that currently occupy slots: live, held and cooling ones.
 	Used uint64 `protobuf:"varint,8,opt,name=used,proto3" json:"used,omitempty"`
-	// The reason if this definition is stored but admits no callers, for example because this server cannot compile a
-	// pattern; otherwise empty.
+	// Why this stored definition admits no callers, for example because this server cannot compile a pattern; empty if it
+	// is usable.
 	Disabled        string `protobuf:"bytes,9,opt,name=disabled,proto3" json:"disabled,omitempty"`
 	CreatedRevision uint64 `protobuf:"varint,10,opt,name=created_revision,json=createdRevision,proto3" json:"created_revision,omitempty"`
 	// The number of permits that occupy slots.
@@ -972,7 +974,7 @@ func (x *Missed) GetReason() Reason {
 	return Reason_REASON_UNSPECIFIED
 }
 
-// EditEnd is the time at which fields revert to their old values, except fields that have been set again since.
+// EditEnd is the time at which fields revert to their old values, except fields that have been set again since then.
 type EditEnd struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The change that set the fields.
@@ -1040,10 +1042,10 @@ type CreateDefinitionRequest struct {
 	Author     string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	Reason     string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Identifies this edit, and must be the same in all of its retries. Optional, at most 128 bytes. A retry changes
-	// nothing and returns the original outcome, even if others have edited the same definition since. A different edit
-	// with the same ID fails with INVALID_ARGUMENT and reason REQUEST_REUSED. The cluster remembers edits (definitions,
-	// pauses, cordons, firings, undos) for 10 minutes, and the newest 1,000 for longer, up to 16 MiB in total. These
-	// limits are settings.
+	// nothing and returns the original outcome, even if others have edited the same definition in the meantime. A
+	// different edit with the same ID fails with INVALID_ARGUMENT and reason REQUEST_REUSED. The cluster remembers edits
+	// (definitions, pauses, cordons, firings, undos) for 10 minutes, and the newest 1,000 for longer, up to 16 MiB in
+	// total. These limits are settings.
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// With request_id: a cluster revision that the caller had seen before it generated the request ID; 0 if it had seen
 	// none. This prevents a retry from being applied after the edit has been forgotten. Such a retry fails with
@@ -1288,9 +1290,9 @@ type ListDefinitionsRequest struct {
 	Group string `protobuf:"bytes,6,opt,name=group,proto3" json:"group,omitempty"`
 	// Only definitions in one of these states; empty means all.
 	States []DefinitionState `protobuf:"varint,7,rep,packed,name=states,proto3,enum=gatekeeper.v1.DefinitionState" json:"states,omitempty"`
-	// If true, the call fails, as a change with the same names and labels would, if they match no definition
-	// (NO_MATCH) or if a name that is not a glob has no definition (NO_SUCH_DEFINITION). The error suggests what
-	// was probably meant.
+	// If true, the call fails, as a change with the same names and labels would, if they match no definition (NO_MATCH)
+	// or if a name that is not a glob has no definition (NO_SUCH_DEFINITION). The error suggests a correction if there is
+	// a similar name or label.
 	MustMatch bool `protobuf:"varint,8,opt,name=must_match,json=mustMatch,proto3" json:"must_match,omitempty"`
 	// Only definitions that contain all of these words in their name, description or labels (as key=value), ignoring
 	// case. At most 256 bytes; empty means all.
@@ -2168,7 +2170,7 @@ type Edit_Delete struct {
 }
 
 type Edit_Declare struct {
-	// Adds a definition; skipped without an error if the name is taken or was ever deleted.
+	// Adds a definition; skipped without an error if the name is taken or has ever been deleted.
 	Declare *Definition `protobuf:"bytes,4,opt,name=declare,proto3,oneof"`
 }
 
@@ -2466,8 +2468,8 @@ type ExplainResponse struct {
 	// A human-readable sentence.
 	Summary  string `protobuf:"bytes,3,opt,name=summary,proto3" json:"summary,omitempty"`
 	Revision uint64 `protobuf:"varint,4,opt,name=revision,proto3" json:"revision,omitempty"`
-	// How much longer the cluster grants nothing because it is waiting after a recovery. Until then, a request that would
-	// be granted gets UNAVAILABLE. Absent if the cluster is not waiting.
+	// The remaining time after a recovery during which no permits are granted. Until then, a request that would be
+	// granted fails with UNAVAILABLE. Absent if permits are being granted.
 	Recovering *durationpb.Duration `protobuf:"bytes,5,opt,name=recovering,proto3" json:"recovering,omitempty"`
 	// If no permit is free: the permits that occupy the slots, at most as many as in a denial. Their total number is
 	// holder_count.
@@ -2607,7 +2609,7 @@ type Step struct {
 	Number uint32 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
 	Name   string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Passed bool   `protobuf:"varint,3,opt,name=passed,proto3" json:"passed,omitempty"`
-	// What was compared, with the result.
+	// A human-readable description of the comparison and its result.
 	Text          string `protobuf:"bytes,4,opt,name=text,proto3" json:"text,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -422,7 +422,7 @@ type Effect struct {
 	Stopped []*Stopped `protobuf:"bytes,4,rep,name=stopped,proto3" json:"stopped,omitempty"`
 	// The number of live permits that are not affected.
 	Unaffected uint32 `protobuf:"varint,5,opt,name=unaffected,proto3" json:"unaffected,omitempty"`
-	// Known callers that are not admitted now but would be, and the reverse: at most 100 of each, with the totals.
+	// Known callers that are not admitted now but would be, and vice versa: at most 100 of each, with the totals.
 	Admitted      []*Caller `protobuf:"bytes,6,rep,name=admitted,proto3" json:"admitted,omitempty"`
 	ShutOut       []*Caller `protobuf:"bytes,7,rep,name=shut_out,json=shutOut,proto3" json:"shut_out,omitempty"`
 	TotalAdmitted uint32    `protobuf:"varint,8,opt,name=total_admitted,json=totalAdmitted,proto3" json:"total_admitted,omitempty"`
@@ -435,8 +435,8 @@ type Effect struct {
 	// until the permits are cleared.
 	Held []*Permit `protobuf:"bytes,12,rep,name=held,proto3" json:"held,omitempty"`
 	// The number of callers and workers in the queue, the number of workers among them, including idle ones, and the
-	// number of tasks waiting for a worker. A change to the definition never removes tasks. The wait of an excluded
-	// caller ends with a denial; an excluded worker requests a permit again.
+	// number of tasks waiting for a worker. A change to the definition never removes tasks. An excluded caller stops
+	// waiting and is denied; an excluded worker requests a permit again.
 	Waiters        uint32 `protobuf:"varint,13,opt,name=waiters,proto3" json:"waiters,omitempty"`
 	WaitingWorkers uint32 `protobuf:"varint,14,opt,name=waiting_workers,json=waitingWorkers,proto3" json:"waiting_workers,omitempty"`
 	WaitingTasks   uint64 `protobuf:"varint,15,opt,name=waiting_tasks,json=waitingTasks,proto3" json:"waiting_tasks,omitempty"`
@@ -593,9 +593,10 @@ func (x *Effect) GetTasksRun() string {
 type Stopped struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Permit *Permit                `protobuf:"bytes,1,opt,name=permit,proto3" json:"permit,omitempty"`
-	// The longest it can take until the slot is free, unless the leader changes: the drain plus the permit's duration.
+	// The maximum time until the slot is free, unless the leader changes: the drain plus the permit's duration.
 	FreeWithin *durationpb.Duration `protobuf:"bytes,2,opt,name=free_within,json=freeWithin,proto3" json:"free_within,omitempty"`
-	// Set if the holder must already stop: how long it could continue without the change, which leaves it less time.
+	// Set if the holder must already stop and the change leaves it less time: how long it could continue without the
+	// change.
 	DrainLeft     *durationpb.Duration `protobuf:"bytes,3,opt,name=drain_left,json=drainLeft,proto3" json:"drain_left,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -730,8 +731,8 @@ type MoveRequest struct {
 	// If true, return what would be done, without changing anything.
 	DryRun bool `protobuf:"varint,9,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
 	// The digest returned by a dry run. If the move would no longer make the same changes to the same definitions at the
-	// same versions, it fails with ABORTED and reason CHANGED_SINCE, and the error lists what has been edited since. If
-	// empty, this is not checked.
+	// same versions, it fails with ABORTED and reason CHANGED_SINCE, and the error lists the definitions that have since
+	// been edited. If empty, this is not checked.
 	Expected      string `protobuf:"bytes,10,opt,name=expected,proto3" json:"expected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -853,10 +854,10 @@ type MoveResponse struct {
 	Confirm []*Confirmation `protobuf:"bytes,6,rep,name=confirm,proto3" json:"confirm,omitempty"`
 	// Human-readable reasons why the move is probably a mistake: no caller in the new group has ever made a request, or a
 	// definition would admit no caller that has ever made a request. gkctl makes such a move only with --force. Empty if
-	// nothing looks wrong.
+	// there are none.
 	Doubts []string `protobuf:"bytes,7,rep,name=doubts,proto3" json:"doubts,omitempty"`
-	// If there is nothing to move, and not because it has already been moved: a human-readable hint about which part of
-	// the request is probably wrong.
+	// Set if there is nothing to move, unless everything has already been moved: a human-readable hint about which part
+	// of the request is probably wrong.
 	Mistake string `protobuf:"bytes,8,opt,name=mistake,proto3" json:"mistake,omitempty"`
 	// The number of definitions that the selector matched.
 	Chosen uint32 `protobuf:"varint,9,opt,name=chosen,proto3" json:"chosen,omitempty"`
@@ -1114,8 +1115,8 @@ type PauseRequest struct {
 	Selector *Selector              `protobuf:"bytes,1,opt,name=selector,proto3" json:"selector,omitempty"`
 	Reason   string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	Author   string                 `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
-	// When the pause ends: at a point in time, or after a duration measured on the leader's clock. If neither is set, it
-	// lasts until it is resumed.
+	// When the pause ends: at a point in time, or after a duration measured on the leader's clock. If neither is set, the
+	// pause lasts until the semaphore is resumed.
 	//
 	// Types that are valid to be assigned to End:
 	//
@@ -1334,8 +1335,8 @@ type ResumeRequest struct {
 	Selector *Selector              `protobuf:"bytes,1,opt,name=selector,proto3" json:"selector,omitempty"`
 	Reason   string                 `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	Author   string                 `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
-	// As in PauseRequest. A resume that found nothing paused is remembered too, so a retry of it does not end a pause
-	// that has been set since.
+	// As in PauseRequest. A resume that found nothing paused is remembered too, so a retry does not end a pause that was
+	// set in the meantime.
 	RequestId string `protobuf:"bytes,4,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// End only pauses set by this change. 0: all pauses.
 	Change uint64 `protobuf:"varint,5,opt,name=change,proto3" json:"change,omitempty"`
@@ -2012,7 +2013,7 @@ type ListHistoryResponse struct {
 	Entries       []*HistoryEntry        `protobuf:"bytes,1,rep,name=entries,proto3" json:"entries,omitempty"`
 	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
 	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// With change: which of its entries the journal has forgotten; absent if the change is complete.
+	// With change: the entries of the change that the journal has forgotten; absent if none are missing.
 	Missing       *MissingEntries `protobuf:"bytes,4,opt,name=missing,proto3" json:"missing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2841,9 +2842,9 @@ type UndoRequest struct {
 	Plan string `protobuf:"bytes,7,opt,name=plan,proto3" json:"plan,omitempty"`
 	// Other changes to undo in the same step; at most 1,000 in total.
 	Also []uint64 `protobuf:"varint,8,rep,packed,name=also,proto3" json:"also,omitempty"`
-	// If true, undo what the journal still knows about the changes. Otherwise the call fails with FAILED_PRECONDITION
-	// (UNDO_INCOMPLETE) and does nothing if entries of a change are missing. Requires feature level 3, like also and
-	// skip_conflicts.
+	// If true, undo the parts of the changes that are still in the journal. Otherwise, if entries of a change are
+	// missing, the call fails with FAILED_PRECONDITION (UNDO_INCOMPLETE) and changes nothing. Requires feature level 3,
+	// like also and skip_conflicts.
 	Partial bool `protobuf:"varint,9,opt,name=partial,proto3" json:"partial,omitempty"`
 	// If true, skip semaphores that have a conflict. Otherwise a conflict fails the whole undo.
 	SkipConflicts bool `protobuf:"varint,10,opt,name=skip_conflicts,json=skipConflicts,proto3" json:"skip_conflicts,omitempty"`
@@ -2965,19 +2966,20 @@ type UndoResponse struct {
 	// The change ID of the undo; 0 for a dry run.
 	Revision uint64    `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	Effects  []*Effect `protobuf:"bytes,2,rep,name=effects,proto3" json:"effects,omitempty"`
-	// Human-readable notes about what it does beyond editing definitions, and about what no longer needs to be undone.
+	// Human-readable notes about effects other than edits to definitions, and about parts that no longer need to be
+	// undone.
 	Notes []string `protobuf:"bytes,3,rep,name=notes,proto3" json:"notes,omitempty"`
-	// The change that had already undone this one, in which case nothing is done; 0 if there is none.
+	// The change that has already undone this one, in which case this call does nothing; 0 if there is none.
 	UndoneBy uint64 `protobuf:"varint,4,opt,name=undone_by,json=undoneBy,proto3" json:"undone_by,omitempty"`
 	// As in PreviewResponse.
 	Warnings []string `protobuf:"bytes,5,rep,name=warnings,proto3" json:"warnings,omitempty"`
 	// True if there is nothing left to undo; the notes explain why.
 	Nothing bool `protobuf:"varint,6,opt,name=nothing,proto3" json:"nothing,omitempty"`
-	// Identifies what will be done and the state that it expects. Opaque.
+	// Identifies the planned changes and the state that they expect. Opaque.
 	Plan string `protobuf:"bytes,7,opt,name=plan,proto3" json:"plan,omitempty"`
-	// With partial: what is not undone because the journal has forgotten it.
+	// With partial: the entries that are not undone because the journal has forgotten them.
 	Missing []*MissingEntries `protobuf:"bytes,8,rep,name=missing,proto3" json:"missing,omitempty"`
-	// With skip_conflicts: what was skipped and why, in human-readable form.
+	// With skip_conflicts: human-readable descriptions of the conflicts that were skipped.
 	Skipped []string `protobuf:"bytes,9,rep,name=skipped,proto3" json:"skipped,omitempty"`
 	// As in PreviewResponse.
 	Confirm       []*Confirmation `protobuf:"bytes,12,rep,name=confirm,proto3" json:"confirm,omitempty"`
@@ -3206,7 +3208,8 @@ type ListDeniedRequest struct {
 	Labels string `protobuf:"bytes,2,opt,name=labels,proto3" json:"labels,omitempty"`
 	// If true, also return callers that would no longer be denied for such a reason.
 	Resolved bool `protobuf:"varint,3,opt,name=resolved,proto3" json:"resolved,omitempty"`
-	// 1 to 1,000; 0 means 100. A page always ends with the last caller of a semaphore, so it can contain a few more.
+	// 1 to 1,000; 0 means 100. The callers of a semaphore are never split between pages, so a page can contain a few
+	// more.
 	PageSize      uint32 `protobuf:"varint,4,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	PageToken     string `protobuf:"bytes,5,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
 	unknownFields protoimpl.UnknownFields

@@ -38,7 +38,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// OperatorService moves, pauses and cordons work, previews the effect of an edit, and shows and undoes past changes.
+// OperatorService moves, pauses and cordons work, previews the effects of changes, and lists and undoes past changes.
 //
 // Every change is atomic: it is a single log entry. It is recorded in the journal with its author and reason, and its
 // response contains the revision, which is the change ID to pass to Undo. A holder that must stop keeps its slot until
@@ -64,7 +64,7 @@ type OperatorServiceClient interface {
 	// ListHistory returns the journal, newest entry first, one page at a time.
 	ListHistory(ctx context.Context, in *ListHistoryRequest, opts ...grpc.CallOption) (*ListHistoryResponse, error)
 	// ListFirings returns the firings that a semaphore remembers, one page at a time: first those without a due time,
-	// then the others by due time. It also returns the firings of a deleted definition, which a new definition with the
+	// then the rest by due time. It also returns the firings of a deleted definition, which a new definition with the
 	// same name inherits.
 	ListFirings(ctx context.Context, in *ListFiringsRequest, opts ...grpc.CallOption) (*ListFiringsResponse, error)
 	// ForgetFirings repairs a semaphore's record of firings after a wrong clock has filled it up. Forgotten firings can
@@ -73,12 +73,12 @@ type OperatorServiceClient interface {
 	ForgetFirings(ctx context.Context, in *ForgetFiringsRequest, opts ...grpc.CallOption) (*ForgetFiringsResponse, error)
 	// Undo reverts one change in one step: edits, pauses, cordons, forgotten firings. The earlier state is restored
 	// exactly, including a pause or a cordon that was replaced and, for a deleted definition, its pause and its temporary
-	// edits. Later changes are kept. If the same field has been set since, or anything else conflicts, the whole undo
-	// fails with FAILED_PRECONDITION, naming the conflict.
+	// edits. Later changes are kept. If the same field has been set again since then, or there is any other conflict, the
+	// whole undo fails with FAILED_PRECONDITION, naming the conflict.
 	Undo(ctx context.Context, in *UndoRequest, opts ...grpc.CallOption) (*UndoResponse, error)
 	// ListKnown returns the groups and acquirers that have made requests.
 	ListKnown(ctx context.Context, in *ListKnownRequest, opts ...grpc.CallOption) (*ListKnownResponse, error)
-	// ListDenied returns the callers that were recently denied for a reason that waiting does not cure. The leader keeps
+	// ListDenied returns the callers that were recently denied for a reason that waiting cannot resolve. The leader keeps
 	// a limited number of them in memory for 7 days. A new leader starts with none.
 	ListDenied(ctx context.Context, in *ListDeniedRequest, opts ...grpc.CallOption) (*ListDeniedResponse, error)
 }
@@ -225,7 +225,7 @@ func (c *operatorServiceClient) ListDenied(ctx context.Context, in *ListDeniedRe
 // All implementations must embed UnimplementedOperatorServiceServer
 // for forward compatibility.
 //
-// OperatorService moves, pauses and cordons work, previews the effect of an edit, and shows and undoes past changes.
+// OperatorService moves, pauses and cordons work, previews the effects of changes, and lists and undoes past changes.
 //
 // Every change is atomic: it is a single log entry. It is recorded in the journal with its author and reason, and its
 // response contains the revision, which is the change ID to pass to Undo. A holder that must stop keeps its slot until
@@ -251,7 +251,7 @@ type OperatorServiceServer interface {
 	// ListHistory returns the journal, newest entry first, one page at a time.
 	ListHistory(context.Context, *ListHistoryRequest) (*ListHistoryResponse, error)
 	// ListFirings returns the firings that a semaphore remembers, one page at a time: first those without a due time,
-	// then the others by due time. It also returns the firings of a deleted definition, which a new definition with the
+	// then the rest by due time. It also returns the firings of a deleted definition, which a new definition with the
 	// same name inherits.
 	ListFirings(context.Context, *ListFiringsRequest) (*ListFiringsResponse, error)
 	// ForgetFirings repairs a semaphore's record of firings after a wrong clock has filled it up. Forgotten firings can
@@ -260,12 +260,12 @@ type OperatorServiceServer interface {
 	ForgetFirings(context.Context, *ForgetFiringsRequest) (*ForgetFiringsResponse, error)
 	// Undo reverts one change in one step: edits, pauses, cordons, forgotten firings. The earlier state is restored
 	// exactly, including a pause or a cordon that was replaced and, for a deleted definition, its pause and its temporary
-	// edits. Later changes are kept. If the same field has been set since, or anything else conflicts, the whole undo
-	// fails with FAILED_PRECONDITION, naming the conflict.
+	// edits. Later changes are kept. If the same field has been set again since then, or there is any other conflict, the
+	// whole undo fails with FAILED_PRECONDITION, naming the conflict.
 	Undo(context.Context, *UndoRequest) (*UndoResponse, error)
 	// ListKnown returns the groups and acquirers that have made requests.
 	ListKnown(context.Context, *ListKnownRequest) (*ListKnownResponse, error)
-	// ListDenied returns the callers that were recently denied for a reason that waiting does not cure. The leader keeps
+	// ListDenied returns the callers that were recently denied for a reason that waiting cannot resolve. The leader keeps
 	// a limited number of them in memory for 7 days. A new leader starts with none.
 	ListDenied(context.Context, *ListDeniedRequest) (*ListDeniedResponse, error)
 	mustEmbedUnimplementedOperatorServiceServer()

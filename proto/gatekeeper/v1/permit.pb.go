@@ -40,7 +40,7 @@ const (
 	PermitEnd_PERMIT_END_CANCELLED PermitEnd = 4
 	// It had expired and was held for an operator, who cleared it.
 	PermitEnd_PERMIT_END_CLEARED PermitEnd = 5
-	// An unsafe revoke freed its slot even though the holder may still have believed that it held the permit.
+	// An unsafe revoke freed its slot even though the holder may still have been relying on its permit.
 	PermitEnd_PERMIT_END_FREED_UNSAFELY PermitEnd = 7
 	// Its identity acquired it again and holds it under a newer token.
 	PermitEnd_PERMIT_END_SUPERSEDED PermitEnd = 8
@@ -330,7 +330,7 @@ const (
 	FiringState_FIRING_STATE_FAILED FiringState = 5
 	// Its holder stopped the job before it finished, and it does not run again. Below feature level 4 it is SPENT.
 	FiringState_FIRING_STATE_CUT_SHORT FiringState = 6
-	// Another holder has claimed it since. Only in AwaitFiring, for the token in the request.
+	// Another holder has since claimed it. Only in AwaitFiring, for the token in the request.
 	FiringState_FIRING_STATE_TAKEN_OVER FiringState = 7
 	// It is not running and can be claimed.
 	FiringState_FIRING_STATE_OPEN FiringState = 8
@@ -456,7 +456,7 @@ const (
 	ReleaseOutcome_RELEASE_OUTCOME_DONE        ReleaseOutcome = 1
 	// The job did not run, and the firing can be claimed again.
 	ReleaseOutcome_RELEASE_OUTCOME_NOT_RUN ReleaseOutcome = 2
-	// The job was stopped before it finished. As after a loss, firing_on_loss decides what happens to its firing. A
+	// The job was stopped before it finished. As with a loss, firing_on_loss determines what happens to its firing. A
 	// cluster below feature level 2 treats this as RELEASE_OUTCOME_DONE.
 	ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT ReleaseOutcome = 3
 	// The job ran to completion and failed. Its firing does not run again. A cluster below feature level 4 treats this as
@@ -509,7 +509,7 @@ func (ReleaseOutcome) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_permit_proto_rawDescGZIP(), []int{6}
 }
 
-// Identity identifies a holder. An identity holds at most one permit of each semaphore.
+// Identity identifies a holder. An identity holds at most one permit for each semaphore.
 //
 // If an identity that holds a permit requests one again:
 //   - The same request_id is a retry: it gets the same token, and the permit is refreshed. Nothing is written to the
@@ -521,9 +521,9 @@ func (ReleaseOutcome) EnumDescriptor() ([]byte, []int) {
 //   - A permit with a firing is never re-acquired. Another request_id with the same firing is denied as FIRING_CLAIMED.
 //   - A different weight or firing is denied as ALREADY_HELD.
 //
-// A superseded holder may not know yet that its permit is lost. For as long as it may still believe that it holds the
-// permit, a release or cancel of the new token leaves the slot occupied (cooling), unless the new acquire named the old
-// token in replaces_token.
+// A superseded holder may not yet have noticed that its permit is lost. For as long as it may still rely on the permit,
+// a release or cancel of the new token leaves the slot occupied (cooling), unless the new acquire named the old token
+// in replaces_token.
 type Identity struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The group in which the caller runs; "default" if empty. 1 to 256 bytes.
@@ -1038,8 +1038,8 @@ type TryAcquireRequest struct {
 	//   - The cluster always remembers it while the permit is live.
 	//   - After the permit has ended or the request was cancelled, the cluster remembers the request for 10 minutes, and
 	//     the newest 1,000 requests of each existing semaphore for longer. Both limits are settings.
-	//   - Beyond a total size (64 MiB, a setting), the semaphore with the most remembered requests forgets its oldest
-	//     one.
+	//   - If a total size is exceeded (64 MiB, a setting), the semaphore with the most remembered requests forgets its
+	//     oldest one.
 	//
 	// A retry of a remembered request that has ended fails with FAILED_PRECONDITION and reason REQUEST_ENDED, and the
 	// error says how the request ended. A retry with a different weight or firing fails with INVALID_ARGUMENT and reason
@@ -1055,7 +1055,7 @@ type TryAcquireRequest struct {
 	// still rely on it.
 	ReplacesToken uint64 `protobuf:"varint,8,opt,name=replaces_token,json=replacesToken,proto3" json:"replaces_token,omitempty"`
 	// With request_id: a cluster revision that the caller had seen in any response before it generated the request ID, or
-	// a later one at which it knows that this request had no permit yet (Place.revision). 0 if it had seen none. All
+	// a later one at which this request is known to have had no permit yet (Place.revision). 0 if it had seen none. All
 	// retries can send the same revision.
 	//
 	// This makes "never a second permit" unconditional: a request that is not remembered, and is older than one that was
@@ -1262,7 +1262,7 @@ type Grant struct {
 	Refreshed bool `protobuf:"varint,2,opt,name=refreshed,proto3" json:"refreshed,omitempty"`
 	// How long the call had waited at the leader before its grant was submitted to the log.
 	Waited *durationpb.Duration `protobuf:"bytes,3,opt,name=waited,proto3" json:"waited,omitempty"`
-	// The token under which the identity held its permit before; that token is now lost. 0 if it held none.
+	// The token under which the identity previously held its permit; that token is now lost. 0 if it held none.
 	SupersededToken uint64 `protobuf:"varint,4,opt,name=superseded_token,json=supersededToken,proto3" json:"superseded_token,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -1335,8 +1335,8 @@ type Denial struct {
 	// The permits that occupy the slots, at most 16.
 	Holders     []*Permit `protobuf:"bytes,3,rep,name=holders,proto3" json:"holders,omitempty"`
 	HolderCount uint32    `protobuf:"varint,4,opt,name=holder_count,json=holderCount,proto3" json:"holder_count,omitempty"`
-	// The number of waiters, all of which are ahead of a TryAcquire. A worker for which no task is waiting is ahead of
-	// nobody and does not count.
+	// The number of waiters, all of which are ahead of a TryAcquire. A worker for which no task is waiting is not ahead
+	// of anyone and is not counted.
 	QueueLength uint32 `protobuf:"varint,5,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
 	// The earliest time at which a retry can help, relative to the response; absent if waiting alone cannot help.
 	RetryAfter *durationpb.Duration `protobuf:"bytes,6,opt,name=retry_after,json=retryAfter,proto3" json:"retry_after,omitempty"`
@@ -1466,8 +1466,8 @@ func (x *Denial) GetCallerClock() *timestamppb.Timestamp {
 	return nil
 }
 
-// DeniedCaller is a caller, identified by group and acquirer, that was denied a permit for a reason that waiting does
-// not cure.
+// DeniedCaller is a caller, identified by group and acquirer, that was denied a permit for a reason that waiting cannot
+// resolve.
 type DeniedCaller struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name in the request, which may have no definition.
@@ -1484,11 +1484,11 @@ type DeniedCaller struct {
 	Count uint32                 `protobuf:"varint,7,opt,name=count,proto3" json:"count,omitempty"`
 	First *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=first,proto3" json:"first,omitempty"`
 	Last  *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=last,proto3" json:"last,omitempty"`
-	// True if the same request would no longer be denied for such a reason. The caller has not retried since, or has been
-	// admitted.
+	// True if the same request would no longer be denied for such a reason. The caller has not retried since then, or has
+	// been admitted.
 	Resolved bool `protobuf:"varint,10,opt,name=resolved,proto3" json:"resolved,omitempty"`
-	// Another identity holds a permit of the semaphore, or has held one since the first of these denials; absent if none
-	// has. The caller may then be a standby, which is denied by design.
+	// Another identity that holds a permit for the semaphore or has held one since the first of these denials; absent if
+	// there is none. If set, the caller may be a standby, which is denied by design.
 	OtherHolder *Identity `protobuf:"bytes,11,opt,name=other_holder,json=otherHolder,proto3" json:"other_holder,omitempty"`
 	// A human-readable one-line summary.
 	Text string `protobuf:"bytes,12,opt,name=text,proto3" json:"text,omitempty"`
@@ -1725,8 +1725,8 @@ type AcquireRequest struct {
 	// As in TryAcquire, but required: it keeps the caller's place when the call is repeated.
 	RequestId string            `protobuf:"bytes,5,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	Metadata  map[string]string `protobuf:"bytes,6,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// How long this acquisition has already waited, across all its calls. This is a hint, which is capped, for ordering
-	// the queue after a failover.
+	// How long this acquisition has already waited, across all its calls. This is a hint for ordering the queue after a
+	// failover, and is capped.
 	WaitedBefore *durationpb.Duration `protobuf:"bytes,7,opt,name=waited_before,json=waitedBefore,proto3" json:"waited_before,omitempty"`
 	// As in TryAcquire.
 	ReplacesToken uint64 `protobuf:"varint,8,opt,name=replaces_token,json=replacesToken,proto3" json:"replaces_token,omitempty"`
@@ -1737,8 +1737,8 @@ type AcquireRequest struct {
 	// later.
 	LeaveOnPause bool `protobuf:"varint,11,opt,name=leave_on_pause,json=leaveOnPause,proto3" json:"leave_on_pause,omitempty"`
 	// If true, do not wait while another acquire with the same semaphore, group and acquirer is waiting and neither has a
-	// firing. The call is then denied, as by TryAcquire. This keeps a schedule that starts a run every minute from piling
-	// up runs on each host while the semaphore is paused or held.
+	// firing. The call is then denied, as with TryAcquire. This keeps a schedule that starts a run every minute from
+	// piling up runs on each host while the semaphore is paused or held.
 	OnePerAcquirer bool `protobuf:"varint,12,opt,name=one_per_acquirer,json=onePerAcquirer,proto3" json:"one_per_acquirer,omitempty"`
 	// As in TryAcquire.
 	SentAt        *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"`
@@ -1961,13 +1961,12 @@ func (*AcquireResponse_Denial) isAcquireResponse_Progress() {}
 // Place is the caller's position in a queue.
 type Place struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// 1 is next. As in Denial.queue_length, a worker for which no task is waiting does not count.
+	// 1 is next. As in Denial.queue_length, a worker for which no task is waiting is not counted.
 	Place       uint32 `protobuf:"varint,1,opt,name=place,proto3" json:"place,omitempty"`
 	QueueLength uint32 `protobuf:"varint,2,opt,name=queue_length,json=queueLength,proto3" json:"queue_length,omitempty"`
 	// True if the call ends now; repeat it with the same request ID to keep the place.
 	Repeat bool `protobuf:"varint,3,opt,name=repeat,proto3" json:"repeat,omitempty"`
-	// Set while the semaphore is paused, with the reason and the end time. Nobody in the queue is granted a permit before
-	// the pause ends.
+	// Set while the semaphore is paused, with the reason and the end time. No permits are granted before the pause ends.
 	Pause *Pause `protobuf:"bytes,4,opt,name=pause,proto3" json:"pause,omitempty"`
 	// With repeat, if the call had a request_revision: a later revision at which this request still had no permit. Send
 	// it with the repeat.
@@ -2391,8 +2390,8 @@ func (x *KeepAliveRequest) GetIdentity() *Identity {
 	return nil
 }
 
-// TokenGroup is a set of permits with the same duration. It replaces a TokenRefresh or TokenResult for each permit, in
-// a fraction of the bytes.
+// TokenGroup is a set of permits with the same duration. It replaces a TokenRefresh or TokenResult for each permit, at
+// a fraction of the size.
 type TokenGroup struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In a request, the duration that the client relies on after this request; in a response, the duration to rely on,
@@ -2524,7 +2523,7 @@ type ReleaseRequest struct {
 	Token uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	// The outcome of the permit's firing; ignored if there is none.
 	Outcome ReleaseOutcome `protobuf:"varint,2,opt,name=outcome,proto3,enum=gatekeeper.v1.ReleaseOutcome" json:"outcome,omitempty"`
-	// If set, it must be the identity that the token belongs to. Otherwise the call fails with INVALID_ARGUMENT and
+	// If set, it must be the identity that the token belongs to. Otherwise, the call fails with INVALID_ARGUMENT and
 	// changes nothing.
 	Identity *Identity `protobuf:"bytes,3,opt,name=identity,proto3" json:"identity,omitempty"`
 	// With RELEASE_OUTCOME_FAILED: a human-readable reason. At most 256 bytes; longer text is truncated.
@@ -2772,8 +2771,8 @@ func (x *BatchTryAcquireResponse) GetResults() []*TryAcquireResult {
 	return nil
 }
 
-// TryAcquireResult is the result of one request of a batch. If nothing is set, the batch did not decide the request:
-// call TryAcquire.
+// TryAcquireResult is the result of one request of a batch. If neither field is set, the batch did not decide the
+// request: call TryAcquire.
 type TryAcquireResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Types that are valid to be assigned to Result:
@@ -2924,8 +2923,8 @@ type RevokeRequest struct {
 	Reason string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
 	// How long its refreshes continue to be granted. Absent or 0: they are refused immediately.
 	Drain *durationpb.Duration `protobuf:"bytes,4,opt,name=drain,proto3" json:"drain,omitempty"`
-	// If true, free the slot immediately. The holder may still believe that it holds the permit, so two holders may run
-	// at the same time, and only the fencing token prevents the older one from writing. Recorded in the journal.
+	// If true, free the slot immediately. The holder may still be relying on its permit, so two holders may run at the
+	// same time, and only the fencing token prevents the older one from writing. Recorded in the journal.
 	UnsafeNow     bool `protobuf:"varint,5,opt,name=unsafe_now,json=unsafeNow,proto3" json:"unsafe_now,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3114,7 +3113,8 @@ func (x *TakeOverRequest) GetReason() string {
 
 type TakeOverResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The current state of the permit, with its stop cause. A holder that was already being stopped keeps that cause.
+	// The current state of the permit, with its stop cause. If the holder was already being stopped, the original cause
+	// is kept.
 	Permit        *Permit `protobuf:"bytes,1,opt,name=permit,proto3" json:"permit,omitempty"`
 	Revision      uint64  `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -3348,7 +3348,7 @@ type CatchUpResponse struct {
 	// The firings to run now, identified and ordered by due time. Firings in due that have been claimed are omitted,
 	// unless they are open again.
 	Run []*timestamppb.Timestamp `protobuf:"bytes,1,rep,name=run,proto3" json:"run,omitempty"`
-	// Firings due at or before this time no longer run. Absent if no firing should run, whatever due contains: misfire is
+	// Firings due at or before this time no longer run. Absent if no firing should run, regardless of due: misfire is
 	// skip, the caller is not admitted, or there is no such definition.
 	Since         *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=since,proto3" json:"since,omitempty"`
 	Revision      uint64                 `protobuf:"varint,3,opt,name=revision,proto3" json:"revision,omitempty"`
@@ -4018,7 +4018,7 @@ type Waiter struct {
 	Waiting   *durationpb.Duration `protobuf:"bytes,5,opt,name=waiting,proto3" json:"waiting,omitempty"`
 	RequestId string               `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
 	// True for a worker's slot. For each task waiting for a worker, one slot has a place, from the front of the queue.
-	// The other slots are idle: they block nobody, have no place, and do not count in queue lengths.
+	// The other slots are idle: they do not block anyone, have no place, and are not counted in queue lengths.
 	Worker        bool `protobuf:"varint,7,opt,name=worker,proto3" json:"worker,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -44,14 +44,14 @@ const (
 //
 // A denial is a response with a reason, never an error status. An error status means that the outcome is unknown
 // (UNAVAILABLE, DEADLINE_EXCEEDED), that the call itself is invalid (INVALID_ARGUMENT), or that an expectation was not
-// met (ABORTED). Clients must base decisions on google.rpc.ErrorInfo.reason, never on text.
+// met (ABORTED). Clients must base decisions on google.rpc.ErrorInfo.reason, never on the error message.
 type PermitServiceClient interface {
 	// TryAcquire tries to acquire a permit and returns immediately.
 	TryAcquire(ctx context.Context, in *TryAcquireRequest, opts ...grpc.CallOption) (*TryAcquireResponse, error)
 	// Acquire waits in a first-come, first-served queue and streams the caller's place until a grant, a denial that
-	// waiting cannot cure, or a timeout of 60 s. After the timeout, the caller should repeat the call with the same
+	// waiting cannot resolve, or a timeout of 60 s. After the timeout, the caller should repeat the call with the same
 	// request ID, which keeps its place. A pause does not end the wait: callers join the queue and keep their places, but
-	// nobody is granted a permit until the pause ends.
+	// no permits are granted until the pause ends.
 	Acquire(ctx context.Context, in *AcquireRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[AcquireResponse], error)
 	// Refresh keeps up to 10,000 permits alive in one call. Each token has a separate result.
 	Refresh(ctx context.Context, in *RefreshRequest, opts ...grpc.CallOption) (*RefreshResponse, error)
@@ -61,41 +61,41 @@ type PermitServiceClient interface {
 	// ended, and nothing changes.
 	Release(ctx context.Context, in *ReleaseRequest, opts ...grpc.CallOption) (*ReleaseResponse, error)
 	// BatchTryAcquire evaluates many TryAcquires in one call, at a fraction of the cost of separate calls. It returns
-	// only outcomes that change nothing: denials and errors. It leaves all other requests open, and the caller must call
-	// TryAcquire for those. A batch therefore never waits for the log, can safely be repeated, and leaves no outcome
+	// only outcomes that change nothing: denials and errors. All other requests remain undecided, and the caller must
+	// call TryAcquire for those. A batch therefore never waits for the log, can safely be repeated, and leaves no outcome
 	// unknown if it fails.
 	BatchTryAcquire(ctx context.Context, in *BatchTryAcquireRequest, opts ...grpc.CallOption) (*BatchTryAcquireResponse, error)
 	// Revoke orders a holder to stop. The holder's refreshes are refused from then on, or after the drain if there is
 	// one. Revoke does not free the slot.
 	Revoke(ctx context.Context, in *RevokeRequest, opts ...grpc.CallOption) (*RevokeResponse, error)
 	// TakeOver orders a holder to stop because the caller considers it dead. The holder's refreshes are refused from then
-	// on, as after a revoke without a drain. TakeOver does not free the slot: that happens when the holder releases its
+	// on, as with a revoke without a drain. TakeOver does not free the slot: that happens when the holder releases its
 	// permit, or at its deadline. If the holder is then lost, its firing can be claimed again, regardless of
 	// firing_on_loss. TakeOver fails with FAILED_PRECONDITION unless the definition allows takeovers and admits the
 	// caller.
 	TakeOver(ctx context.Context, in *TakeOverRequest, opts ...grpc.CallOption) (*TakeOverResponse, error)
-	// AwaitFiring streams the state of a firing: the current state, then each change, until the firing has ended. A
-	// caller that lost a claim to another one can thus learn, without polling, whether the winner finished, failed or was
-	// lost, and whether the firing can now be claimed (OPEN).
+	// AwaitFiring streams the state of a firing: the current state, then each change, until the firing has ended. This
+	// lets a caller that lost a claim to another caller find out, without polling, whether the winner finished, failed or
+	// was lost, and whether the firing can now be claimed (OPEN).
 	AwaitFiring(ctx context.Context, in *AwaitFiringRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[AwaitFiringResponse], error)
-	// CatchUp returns the missed firings that a caller should run. The response is advisory and claims nothing: the
-	// caller then acquires a permit for each firing, in order, and another caller may have claimed it first.
+	// CatchUp returns the missed firings that a caller should run. The response is advisory and does not claim anything:
+	// the caller then acquires a permit for each firing, in order, and another caller may have claimed it first.
 	CatchUp(ctx context.Context, in *CatchUpRequest, opts ...grpc.CallOption) (*CatchUpResponse, error)
 	// Clear frees a permit that is held for an operator because of on_expiry.
 	Clear(ctx context.Context, in *ClearRequest, opts ...grpc.CallOption) (*ClearResponse, error)
 	// Cancel ends an acquire by its request ID. The acquire leaves the queue, a permit granted to this request is
 	// released, and a later retry is never granted. Cancel does not affect a permit granted to another request from the
 	// same identity, even if that permit superseded this request's permit. The slot stays occupied (cooling) for the rest
-	// of min_hold, as after a release.
+	// of min_hold, as it does after a release.
 	Cancel(ctx context.Context, in *CancelRequest, opts ...grpc.CallOption) (*CancelResponse, error)
 	// Verify reports whether a token is still valid for a write to a resource, that is, whether its permit was live at
-	// some moment between the call and the response. It changes nothing and refreshes nothing. It cannot guarantee that
-	// the permit is still live when the response arrives or during the write that follows. Only a resource that compares
+	// some point between the call and the response. It does not change or refresh anything. It cannot guarantee that the
+	// permit is still live when the response arrives or during the write that follows. Only a resource that compares
 	// tokens as part of the write can guarantee that.
 	Verify(ctx context.Context, in *VerifyRequest, opts ...grpc.CallOption) (*VerifyResponse, error)
 	// ListHolders returns the permits that occupy slots.
 	ListHolders(ctx context.Context, in *ListHoldersRequest, opts ...grpc.CallOption) (*ListHoldersResponse, error)
-	// ListWaiters returns the queues. Only the leader knows them.
+	// ListWaiters returns the queues, which exist only on the leader.
 	ListWaiters(ctx context.Context, in *ListWaitersRequest, opts ...grpc.CallOption) (*ListWaitersResponse, error)
 }
 
@@ -286,14 +286,14 @@ func (c *permitServiceClient) ListWaiters(ctx context.Context, in *ListWaitersRe
 //
 // A denial is a response with a reason, never an error status. An error status means that the outcome is unknown
 // (UNAVAILABLE, DEADLINE_EXCEEDED), that the call itself is invalid (INVALID_ARGUMENT), or that an expectation was not
-// met (ABORTED). Clients must base decisions on google.rpc.ErrorInfo.reason, never on text.
+// met (ABORTED). Clients must base decisions on google.rpc.ErrorInfo.reason, never on the error message.
 type PermitServiceServer interface {
 	// TryAcquire tries to acquire a permit and returns immediately.
 	TryAcquire(context.Context, *TryAcquireRequest) (*TryAcquireResponse, error)
 	// Acquire waits in a first-come, first-served queue and streams the caller's place until a grant, a denial that
-	// waiting cannot cure, or a timeout of 60 s. After the timeout, the caller should repeat the call with the same
+	// waiting cannot resolve, or a timeout of 60 s. After the timeout, the caller should repeat the call with the same
 	// request ID, which keeps its place. A pause does not end the wait: callers join the queue and keep their places, but
-	// nobody is granted a permit until the pause ends.
+	// no permits are granted until the pause ends.
 	Acquire(*AcquireRequest, grpc.ServerStreamingServer[AcquireResponse]) error
 	// Refresh keeps up to 10,000 permits alive in one call. Each token has a separate result.
 	Refresh(context.Context, *RefreshRequest) (*RefreshResponse, error)
@@ -303,41 +303,41 @@ type PermitServiceServer interface {
 	// ended, and nothing changes.
 	Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error)
 	// BatchTryAcquire evaluates many TryAcquires in one call, at a fraction of the cost of separate calls. It returns
-	// only outcomes that change nothing: denials and errors. It leaves all other requests open, and the caller must call
-	// TryAcquire for those. A batch therefore never waits for the log, can safely be repeated, and leaves no outcome
+	// only outcomes that change nothing: denials and errors. All other requests remain undecided, and the caller must
+	// call TryAcquire for those. A batch therefore never waits for the log, can safely be repeated, and leaves no outcome
 	// unknown if it fails.
 	BatchTryAcquire(context.Context, *BatchTryAcquireRequest) (*BatchTryAcquireResponse, error)
 	// Revoke orders a holder to stop. The holder's refreshes are refused from then on, or after the drain if there is
 	// one. Revoke does not free the slot.
 	Revoke(context.Context, *RevokeRequest) (*RevokeResponse, error)
 	// TakeOver orders a holder to stop because the caller considers it dead. The holder's refreshes are refused from then
-	// on, as after a revoke without a drain. TakeOver does not free the slot: that happens when the holder releases its
+	// on, as with a revoke without a drain. TakeOver does not free the slot: that happens when the holder releases its
 	// permit, or at its deadline. If the holder is then lost, its firing can be claimed again, regardless of
 	// firing_on_loss. TakeOver fails with FAILED_PRECONDITION unless the definition allows takeovers and admits the
 	// caller.
 	TakeOver(context.Context, *TakeOverRequest) (*TakeOverResponse, error)
-	// AwaitFiring streams the state of a firing: the current state, then each change, until the firing has ended. A
-	// caller that lost a claim to another one can thus learn, without polling, whether the winner finished, failed or was
-	// lost, and whether the firing can now be claimed (OPEN).
+	// AwaitFiring streams the state of a firing: the current state, then each change, until the firing has ended. This
+	// lets a caller that lost a claim to another caller find out, without polling, whether the winner finished, failed or
+	// was lost, and whether the firing can now be claimed (OPEN).
 	AwaitFiring(*AwaitFiringRequest, grpc.ServerStreamingServer[AwaitFiringResponse]) error
-	// CatchUp returns the missed firings that a caller should run. The response is advisory and claims nothing: the
-	// caller then acquires a permit for each firing, in order, and another caller may have claimed it first.
+	// CatchUp returns the missed firings that a caller should run. The response is advisory and does not claim anything:
+	// the caller then acquires a permit for each firing, in order, and another caller may have claimed it first.
 	CatchUp(context.Context, *CatchUpRequest) (*CatchUpResponse, error)
 	// Clear frees a permit that is held for an operator because of on_expiry.
 	Clear(context.Context, *ClearRequest) (*ClearResponse, error)
 	// Cancel ends an acquire by its request ID. The acquire leaves the queue, a permit granted to this request is
 	// released, and a later retry is never granted. Cancel does not affect a permit granted to another request from the
 	// same identity, even if that permit superseded this request's permit. The slot stays occupied (cooling) for the rest
-	// of min_hold, as after a release.
+	// of min_hold, as it does after a release.
 	Cancel(context.Context, *CancelRequest) (*CancelResponse, error)
 	// Verify reports whether a token is still valid for a write to a resource, that is, whether its permit was live at
-	// some moment between the call and the response. It changes nothing and refreshes nothing. It cannot guarantee that
-	// the permit is still live when the response arrives or during the write that follows. Only a resource that compares
+	// some point between the call and the response. It does not change or refresh anything. It cannot guarantee that the
+	// permit is still live when the response arrives or during the write that follows. Only a resource that compares
 	// tokens as part of the write can guarantee that.
 	Verify(context.Context, *VerifyRequest) (*VerifyResponse, error)
 	// ListHolders returns the permits that occupy slots.
 	ListHolders(context.Context, *ListHoldersRequest) (*ListHoldersResponse, error)
-	// ListWaiters returns the queues. Only the leader knows them.
+	// ListWaiters returns the queues, which exist only on the leader.
 	ListWaiters(context.Context, *ListWaitersRequest) (*ListWaitersResponse, error)
 	mustEmbedUnimplementedPermitServiceServer()
 }

@@ -205,7 +205,7 @@ func (TaskState) EnumDescriptor() ([]byte, []int) {
 // JobSpec is a job as specified by its submitter.
 type JobSpec struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The ID of the job in the cluster, 1 to 256 bytes.
+	// The job's ID, which is unique in the cluster; 1 to 256 bytes.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// The semaphore whose workers execute the job.
 	Semaphore string            `protobuf:"bytes,2,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -214,7 +214,7 @@ type JobSpec struct {
 	Author string `protobuf:"bytes,4,opt,name=author,proto3" json:"author,omitempty"`
 	// A semaphore's jobs are handed out by priority, highest first, and then in submission order.
 	Priority int32 `protobuf:"varint,5,opt,name=priority,proto3" json:"priority,omitempty"`
-	// The number of workers a task is handed to before it counts as failed. 0 means 3. Workers that return the task
+	// The number of workers a task is handed to before it is considered failed. 0 means 3. Workers that return the task
 	// unfinished are not counted.
 	MaxAttempts uint32 `protobuf:"varint,6,opt,name=max_attempts,json=maxAttempts,proto3" json:"max_attempts,omitempty"`
 	// The maximum size of a task's result in bytes. This much is reserved when the job is submitted, or 256 bytes if that
@@ -223,13 +223,13 @@ type JobSpec struct {
 	// If true, a task whose worker reports an error is handed out again while it has attempts left. Otherwise the error
 	// is the task's outcome.
 	RetryFailed bool `protobuf:"varint,8,opt,name=retry_failed,json=retryFailed,proto3" json:"retry_failed,omitempty"`
-	// How long the job can take, counted from its submission; after that it is cancelled. Absent or 0: no limit. A change
-	// of leader restarts the timeout. The semaphore's max_hold limits a single attempt.
+	// How long the job can take, counted from its submission; after that it is cancelled. Absent or 0: no limit. A leader
+	// change restarts the timeout. The semaphore's max_hold limits a single attempt.
 	Timeout *durationpb.Duration `protobuf:"bytes,9,opt,name=timeout,proto3" json:"timeout,omitempty"`
 	// How long the job is kept once it is over. Absent or 0 means 24 hours.
 	Retention *durationpb.Duration `protobuf:"bytes,10,opt,name=retention,proto3" json:"retention,omitempty"`
-	// The token of a live permit of another semaphore. When that permit has ended, the job is cancelled. 0: the job
-	// outlives its submitter.
+	// The token of a live permit of another semaphore. When that permit ends, the job is cancelled. 0: the job outlives
+	// its submitter.
 	SubmitterToken uint64 `protobuf:"varint,11,opt,name=submitter_token,json=submitterToken,proto3" json:"submitter_token,omitempty"`
 	// The semaphore of that permit, if it was created for this job; it is deleted when the job is over.
 	OwnSemaphore  string `protobuf:"bytes,12,opt,name=own_semaphore,json=ownSemaphore,proto3" json:"own_semaphore,omitempty"`
@@ -690,7 +690,7 @@ func (x *Task) GetReturns() uint32 {
 	return 0
 }
 
-// Progress is a worker's progress with a task. It is not stored.
+// Progress is a worker's progress on a task. It is not stored.
 type Progress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 0 to 1.
@@ -1294,7 +1294,8 @@ func (x *FollowJobRequest) GetResults() bool {
 
 type FollowJobResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// With this message, the caller has received every change up to this revision. 0 if more of these changes follow.
+	// The revision up to which the caller has received every change, including this message; 0 if more of these changes
+	// follow.
 	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	// The current state of the job; absent if only more of its tasks follow.
 	Job *Job `protobuf:"bytes,2,opt,name=job,proto3" json:"job,omitempty"`
@@ -1482,7 +1483,7 @@ type RetryTasksRequest struct {
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Empty means all failed tasks.
 	Indexes []uint32 `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"`
-	// Only tasks that had failed by this revision, which the caller takes from a Job. A retry then changes nothing more,
+	// Only tasks that had failed by this revision, which the caller takes from a Job. A retry then has no further effect,
 	// however late it arrives. 0: all tasks that have failed by the time the call is executed.
 	AsOf          uint64 `protobuf:"varint,3,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -2119,11 +2120,11 @@ type TaskEnd struct {
 	// The token of the task's permit.
 	Token uint64 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	// UNSPECIFIED or DONE: the task succeeded with this result. FAILED: the task ended with an error, described by
-	// failure. NOT_RUN or CUT_SHORT: the task is returned unfinished, and the attempt does not count; failure can state
+	// failure. NOT_RUN or CUT_SHORT: the task is returned unfinished, and the attempt does not count; failure can give
 	// the reason.
 	Outcome ReleaseOutcome `protobuf:"varint,2,opt,name=outcome,proto3,enum=gatekeeper.v1.ReleaseOutcome" json:"outcome,omitempty"`
-	// At most max_result bytes. With FAILED, it is kept if it fits, together with the failure, into max_result bytes, or
-	// into 256 bytes if that is more.
+	// At most max_result bytes. With FAILED, it is kept if it and the failure together fit in max_result bytes, or in 256
+	// bytes if that is more.
 	Result []byte `protobuf:"bytes,3,opt,name=result,proto3" json:"result,omitempty"`
 	// At most 256 bytes; longer text is truncated.
 	Failure string `protobuf:"bytes,4,opt,name=failure,proto3" json:"failure,omitempty"`

@@ -40,15 +40,15 @@ const (
 //
 // A job is an ordered list of tasks for the workers of one semaphore. A worker waits in the semaphore's ordinary queue,
 // and its grant carries a task. The worker holds the task for as long as it refreshes that permit, and ends the task by
-// releasing the permit with a result. If the semaphore admits no callers, no task is handed out.
+// releasing the permit with a result. If the semaphore admits no callers, no tasks are handed out.
 //
 // A task is executed at least once, and its result is recorded exactly once. Requires feature level 4.
 type WorkServiceClient interface {
 	// SubmitJob stores a job. The first message contains the job, every message can contain tasks, in order, and the last
 	// message is marked as such. Workers get the tasks once the whole job is committed; if the stream ends before that,
 	// nothing is stored. If a job with this ID exists, it is returned if its content is the same; otherwise the call
-	// fails with ALREADY_EXISTS and reason JOB_DIFFERS. RESOURCE_EXHAUSTED with reason WORK_LIMIT names the limit that
-	// the job would exceed.
+	// fails with ALREADY_EXISTS and reason JOB_DIFFERS. A RESOURCE_EXHAUSTED error with reason WORK_LIMIT names the limit
+	// that the job would exceed.
 	SubmitJob(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[SubmitJobRequest, SubmitJobResponse], error)
 	// GetJob returns a job and the number of its tasks in each state.
 	GetJob(ctx context.Context, in *GetJobRequest, opts ...grpc.CallOption) (*GetJobResponse, error)
@@ -57,17 +57,17 @@ type WorkServiceClient interface {
 	// ListTasks returns the tasks of a job, ordered by index.
 	ListTasks(ctx context.Context, in *ListTasksRequest, opts ...grpc.CallOption) (*ListTasksResponse, error)
 	// FollowJob streams a job: its current state and the tasks that have changed after a given revision, then each
-	// change, until the job is over. A caller that sends the revision of the last message it received gets only what it
-	// has missed.
+	// change, until the job is over. A caller that sends the revision of the last message it received receives only the
+	// changes that it has missed.
 	FollowJob(ctx context.Context, in *FollowJobRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[FollowJobResponse], error)
 	// CancelJob stops handing out a job's tasks and orders the workers that hold tasks of the job to stop. Cancelling a
 	// job that is over changes nothing.
 	CancelJob(ctx context.Context, in *CancelJobRequest, opts ...grpc.CallOption) (*CancelJobResponse, error)
 	// RetryTasks hands failed tasks out again. With as_of, the call can safely be repeated; without it, a repeated call
-	// also retries tasks that have failed since.
+	// also retries tasks that have since failed.
 	RetryTasks(ctx context.Context, in *RetryTasksRequest, opts ...grpc.CallOption) (*RetryTasksResponse, error)
 	// DropTasks abandons failed tasks. With as_of, the call can safely be repeated; without it, a repeated call may drop
-	// tasks that have failed since.
+	// tasks that have since failed.
 	DropTasks(ctx context.Context, in *DropTasksRequest, opts ...grpc.CallOption) (*DropTasksResponse, error)
 	// DeleteJob removes a job that is over, including its results. A repeated call fails with NO_SUCH_JOB. With
 	// submitted_revision, the call can safely be repeated; without it, a repeated call removes a later job with the same
@@ -76,7 +76,7 @@ type WorkServiceClient interface {
 	// Work delivers tasks to a worker and receives their results. The permits of the tasks are kept alive by KeepAlive or
 	// Refresh, like any others. A broken stream does not end any permit.
 	Work(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[WorkRequest, WorkResponse], error)
-	// ListWorkers returns the workers that are available for tasks or hold some. Only the leader knows them.
+	// ListWorkers returns the workers that are available for tasks or hold some. They are known only to the leader.
 	ListWorkers(ctx context.Context, in *ListWorkersRequest, opts ...grpc.CallOption) (*ListWorkersResponse, error)
 }
 
@@ -221,15 +221,15 @@ func (c *workServiceClient) ListWorkers(ctx context.Context, in *ListWorkersRequ
 //
 // A job is an ordered list of tasks for the workers of one semaphore. A worker waits in the semaphore's ordinary queue,
 // and its grant carries a task. The worker holds the task for as long as it refreshes that permit, and ends the task by
-// releasing the permit with a result. If the semaphore admits no callers, no task is handed out.
+// releasing the permit with a result. If the semaphore admits no callers, no tasks are handed out.
 //
 // A task is executed at least once, and its result is recorded exactly once. Requires feature level 4.
 type WorkServiceServer interface {
 	// SubmitJob stores a job. The first message contains the job, every message can contain tasks, in order, and the last
 	// message is marked as such. Workers get the tasks once the whole job is committed; if the stream ends before that,
 	// nothing is stored. If a job with this ID exists, it is returned if its content is the same; otherwise the call
-	// fails with ALREADY_EXISTS and reason JOB_DIFFERS. RESOURCE_EXHAUSTED with reason WORK_LIMIT names the limit that
-	// the job would exceed.
+	// fails with ALREADY_EXISTS and reason JOB_DIFFERS. A RESOURCE_EXHAUSTED error with reason WORK_LIMIT names the limit
+	// that the job would exceed.
 	SubmitJob(grpc.ClientStreamingServer[SubmitJobRequest, SubmitJobResponse]) error
 	// GetJob returns a job and the number of its tasks in each state.
 	GetJob(context.Context, *GetJobRequest) (*GetJobResponse, error)
@@ -238,17 +238,17 @@ type WorkServiceServer interface {
 	// ListTasks returns the tasks of a job, ordered by index.
 	ListTasks(context.Context, *ListTasksRequest) (*ListTasksResponse, error)
 	// FollowJob streams a job: its current state and the tasks that have changed after a given revision, then each
-	// change, until the job is over. A caller that sends the revision of the last message it received gets only what it
-	// has missed.
+	// change, until the job is over. A caller that sends the revision of the last message it received receives only the
+	// changes that it has missed.
 	FollowJob(*FollowJobRequest, grpc.ServerStreamingServer[FollowJobResponse]) error
 	// CancelJob stops handing out a job's tasks and orders the workers that hold tasks of the job to stop. Cancelling a
 	// job that is over changes nothing.
 	CancelJob(context.Context, *CancelJobRequest) (*CancelJobResponse, error)
 	// RetryTasks hands failed tasks out again. With as_of, the call can safely be repeated; without it, a repeated call
-	// also retries tasks that have failed since.
+	// also retries tasks that have since failed.
 	RetryTasks(context.Context, *RetryTasksRequest) (*RetryTasksResponse, error)
 	// DropTasks abandons failed tasks. With as_of, the call can safely be repeated; without it, a repeated call may drop
-	// tasks that have failed since.
+	// tasks that have since failed.
 	DropTasks(context.Context, *DropTasksRequest) (*DropTasksResponse, error)
 	// DeleteJob removes a job that is over, including its results. A repeated call fails with NO_SUCH_JOB. With
 	// submitted_revision, the call can safely be repeated; without it, a repeated call removes a later job with the same
@@ -257,7 +257,7 @@ type WorkServiceServer interface {
 	// Work delivers tasks to a worker and receives their results. The permits of the tasks are kept alive by KeepAlive or
 	// Refresh, like any others. A broken stream does not end any permit.
 	Work(grpc.BidiStreamingServer[WorkRequest, WorkResponse]) error
-	// ListWorkers returns the workers that are available for tasks or hold some. Only the leader knows them.
+	// ListWorkers returns the workers that are available for tasks or hold some. They are known only to the leader.
 	ListWorkers(context.Context, *ListWorkersRequest) (*ListWorkersResponse, error)
 	mustEmbedUnimplementedWorkServiceServer()
 }

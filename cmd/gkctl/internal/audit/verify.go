@@ -43,7 +43,7 @@ func newVerify(f *conn.Factory, run func(*verifyOptions, context.Context) error)
 checked too. gkctl does not contact the server, which may be running.
 
 The chain reveals changes within the log. But anyone who can write to its files can also compute a new chain or truncate the log. --anchor
-detects that too. An anchor is the number and hash of a line. Servers write anchors to their regular log as "anchor of the audit log", and this
+detects that too. An anchor is the number and hash of a line. Servers write anchors to their regular log as "audit log anchor", and this
 command prints one.`,
 		Example: `  gkctl audit verify /var/log/gatekeeper/audit.log
   gkctl audit verify /var/log/gatekeeper/audit.log --anchor 1042:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,

@@ -54,8 +54,8 @@ var rolePermissions = []struct { //nolint:gochecknoglobals // a table, never cha
 	{gatekeeperv1.Role_ROLE_VIEWER, "", "see definitions, permits, queues, history, jobs and status"},
 	{gatekeeperv1.Role_ROLE_ACQUIRER, "viewer", "acquire, hold and release permits, take over, verify, submit jobs and work on them"},
 	{gatekeeperv1.Role_ROLE_VERIFIER, "", "verify permits, for a guarded resource"},
-	{gatekeeperv1.Role_ROLE_OPERATOR, "viewer", "pause, move, cordon, revoke and clear; cancel, retry and delete jobs; undo these"},
-	{gatekeeperv1.Role_ROLE_EDITOR, "viewer", "create, replace and delete definitions; undo that"},
+	{gatekeeperv1.Role_ROLE_OPERATOR, "viewer", "pause, move, cordon, revoke and clear; cancel, retry and delete jobs; undo such changes"},
+	{gatekeeperv1.Role_ROLE_EDITOR, "viewer", "create, replace and delete definitions; undo such changes"},
 	{gatekeeperv1.Role_ROLE_ADMIN, "all", "everything, including members, settings, bindings and tokens; it has no scope"},
 }
 

@@ -210,7 +210,7 @@ func (o *bindOptions) run(ctx context.Context) error {
 		if !o.dryRun && len(removed) > 0 {
 			if _, err := change.Confirm(ctx, o.f.IO, &change.Proposal{
 				What: "this changes binding " + o.name, Question: "Change it?", Declined: "nothing was changed",
-				Loses: "callers lose this access immediately", Notes: lines,
+				Loss: "callers lose this access immediately", Notes: lines,
 			}, o.YesFlag); err != nil {
 				return err
 			}
@@ -314,7 +314,7 @@ func (o *unbindOptions) run(ctx context.Context) error {
 		_, removed := differences(b, nil)
 		if _, err := change.Confirm(ctx, o.f.IO, &change.Proposal{
 			What: "this removes binding " + o.name, Question: "Remove it?", Declined: "nothing was removed",
-			Loses: fmt.Sprintf("callers with its %s or %s will be refused",
+			Loss: fmt.Sprintf("callers with its %s or %s will be refused",
 				words.Plural(len(b.GetSubjects()), "subject", "subjects"), words.Plural(len(b.GetTokens()), "token", "tokens")),
 			Notes: removed,
 		}, o.YesFlag); err != nil {

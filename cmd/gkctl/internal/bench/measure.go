@@ -32,7 +32,7 @@ func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, pla
 	}
 	report.Interrupted = ctx.Err() != nil
 	if report.Interrupted {
-		o.f.Logf("interrupted: deleting the semaphores below %s/; a second Ctrl-C would leave them behind", o.prefix)
+		o.f.Logf("interrupted: deleting the semaphores under %s/; a second Ctrl-C would leave them behind", o.prefix)
 	}
 	freed, err := fixture.Clear(context.WithoutCancel(ctx))
 	report.Cleared = err == nil
@@ -43,7 +43,7 @@ func (o *benchOptions) carryOut(ctx context.Context, control *client.Client, pla
 	case err != nil:
 		code, _ := ui.Classify(nil, err)
 		return &ui.CodeError{
-			Code: code, Err: errors.Join(fmt.Errorf("could not delete everything below %s/: %w", o.prefix, err), failed),
+			Code: code, Err: errors.Join(fmt.Errorf("could not delete everything under %s/: %w", o.prefix, err), failed),
 			Hint: fmt.Sprintf("`gkctl delete '%s/*' --yes` deletes the rest; its permits expire within %s.", o.prefix, words.Brief(fixture.Duration)),
 		}
 	case report.Interrupted:

@@ -89,7 +89,7 @@ func (p *benchPlan) lines() []string {
 			words.Plural(p.definitions, "definition", "definitions"), words.Plural(p.permits, "permit", "permits")),
 		fmt.Sprintf("load: %s by %s callers on %s, %s, for %s plus %s of warm-up each: %s plus preparation", strings.Join(p.Workloads, ", "),
 			strings.Join(words.Map(p.Concurrency, strconv.Itoa), ", "), words.Plural(p.Connections, "connection", "connections"), how, words.Brief(p.window), words.Brief(p.warmUp), words.Brief(p.takes)),
-		fmt.Sprintf("%s below %s/ will be created, and deleted at the end; the journal keeps %s and up to %d ended permits, and drops as many of the oldest if it is full",
+		fmt.Sprintf("%s under %s/ will be created and then deleted; the journal will keep %s and up to %d ended permits, and will discard as many of its oldest entries if it is full",
 			words.Plural(p.Semaphores, "semaphore", "semaphores"), p.Prefix, changes, p.kept),
 	}
 }

@@ -39,9 +39,9 @@ type Proposal struct {
 	// Confirm lists the servers' reasons for requiring confirmation. Always requires it even if there are none.
 	Confirm []*gatekeeperv1.Confirmation
 	Always  bool
-	// Loses describes what would be stopped or lost by a change that the servers do not preview. If set, it requires
+	// Loss describes what would be stopped or lost by a change that the servers do not preview. If set, it requires
 	// confirmation.
-	Loses string
+	Loss string
 	// Notes are shown below the effect.
 	Notes []string
 }
@@ -49,7 +49,7 @@ type Proposal struct {
 // Confirm shows what a change would do and asks for confirmation if the change requires it. Without a terminal it
 // prints the same text and returns an error. asked reports whether the effects were shown.
 func Confirm(ctx context.Context, s *ui.IO, p *Proposal, flag YesFlag) (asked bool, err error) {
-	if flag.Yes || len(p.Confirm) == 0 && !p.Always && p.Loses == "" {
+	if flag.Yes || len(p.Confirm) == 0 && !p.Always && p.Loss == "" {
 		return false, nil
 	}
 	toStderr := *s
@@ -73,8 +73,8 @@ func (p *Proposal) reasons() string {
 	if p.Always && !slices.ContainsFunc(p.Confirm, stopsHolders) {
 		texts = append([]string{StopText(p.Effects)}, texts...)
 	}
-	if p.Loses != "" {
-		texts = append(texts, p.Loses)
+	if p.Loss != "" {
+		texts = append(texts, p.Loss)
 	}
 	return strings.Join(texts, "; ")
 }

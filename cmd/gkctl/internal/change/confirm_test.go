@@ -19,14 +19,14 @@ func newTestProposal() *Proposal {
 			Warnings: []string{"Beware."},
 		}},
 		Confirm: []*gatekeeperv1.Confirmation{{
-			Kind: gatekeeperv1.ConfirmationKind_CONFIRMATION_KIND_NO_PERMITS, Text: "permits becomes 0, so no caller is admitted: job",
+			Kind: gatekeeperv1.ConfirmationKind_CONFIRMATION_KIND_NO_PERMITS, Text: "permits becomes 0, so no caller will be admitted: job",
 		}},
 	}
 }
 
 func TestConfirm_WithoutTerminal_ShowsSameText(t *testing.T) {
 	t.Parallel()
-	const about = "this replaces job; permits becomes 0, so no caller is admitted: job"
+	const about = "this replaces job; permits becomes 0, so no caller will be admitted: job"
 	asked := func(answer string, terminal bool, flag YesFlag) (string, error) {
 		var out bytes.Buffer
 		a := &ui.IO{In: strings.NewReader(answer), Err: &out, InTTY: terminal, ErrTTY: terminal}

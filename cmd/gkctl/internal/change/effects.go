@@ -135,7 +135,7 @@ func ruleChanges(before, after *gatekeeperv1.Definition) string {
 		return "created"
 	case after == nil:
 		return "deleted"
-	case words.SameRule(before, after):
+	case words.Equivalent(before, after):
 		return ""
 	}
 	return strings.Join(words.FieldChanges(before, after), "; ")
@@ -214,11 +214,11 @@ func StopText(effects []*gatekeeperv1.Effect) string {
 	if len(parts) == 0 {
 		return "no holder has to stop"
 	}
-	return fmt.Sprintf("%s, and every slot is free within %s", strings.Join(parts, ", "), words.Brief(free))
+	return fmt.Sprintf("%s, and all slots will be free within %s", strings.Join(parts, ", "), words.Brief(free))
 }
 
-// UndoWith prints the command that undoes a change.
-func UndoWith(s *ui.IO, revision uint64) {
+// PrintUndoCommand prints the command that undoes a change.
+func PrintUndoCommand(s *ui.IO, revision uint64) {
 	if revision != 0 {
 		fmt.Fprintf(s.Out, "undo with: gkctl undo %d\n", revision)
 	}

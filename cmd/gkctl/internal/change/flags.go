@@ -77,7 +77,7 @@ type DrainFlag struct{ Drain time.Duration }
 
 // Register adds the flag.
 func (f *DrainFlag) Register(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&f.Drain, "drain", 0, "how long holders that must stop may continue, for example 2m; without it their next refresh is refused")
+	cmd.Flags().DurationVar(&f.Drain, "drain", 0, "how long holders that must stop may continue, for example 2m; without it, their next refresh is refused")
 }
 
 // Read returns the drain, or nil if none was given.

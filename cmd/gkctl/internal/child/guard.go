@@ -17,9 +17,9 @@ import (
 
 // The keywords of the protocol used on the guard's pipe. Each line consists of a keyword and a value.
 const (
-	wordGroup   = "group"   // the group's id
-	wordUntil   = "until"   // the time until which the group may run, as returned by Now
-	wordCleanup = "cleanup" // the directory to remove
+	keywordGroup   = "group"   // the group's id
+	keywordUntil   = "until"   // the time until which the group may run, as returned by Now
+	keywordCleanup = "cleanup" // the directory to remove
 )
 
 // guard is the wrapper's side of the guard process.
@@ -48,13 +48,13 @@ func startGuard(command []string, cleanupDir string) (*guard, error) {
 	}
 	g := &guard{cmd: cmd, pipe: w}
 	if cleanupDir != "" {
-		g.send(wordCleanup, cleanupDir)
+		g.send(keywordCleanup, cleanupDir)
 	}
 	return g, nil
 }
 
-func (g *guard) group(pid int)          { g.send(wordGroup, strconv.Itoa(pid)) }
-func (g *guard) until(at time.Duration) { g.send(wordUntil, strconv.FormatInt(int64(at), 10)) }
+func (g *guard) group(pid int)          { g.send(keywordGroup, strconv.Itoa(pid)) }
+func (g *guard) until(at time.Duration) { g.send(keywordUntil, strconv.FormatInt(int64(at), 10)) }
 
 // send writes a line without blocking. It sets no deadline, because on a busy machine a deadline could expire before
 // the write. The pipe is full only if the guard is stopped, and then the line would have no effect anyway. If the guard
@@ -122,12 +122,12 @@ type guardState struct {
 func (g *guardState) handle(line string) {
 	word, value, _ := strings.Cut(line, " ")
 	switch n, err := strconv.ParseInt(value, 10, 64); {
-	case word == wordCleanup:
+	case word == keywordCleanup:
 		g.cleanupDir = value
 	case err != nil:
-	case word == wordGroup:
+	case word == keywordGroup:
 		g.group = int(n)
-	case word == wordUntil:
+	case word == keywordUntil:
 		g.until = time.Duration(n)
 	}
 }

@@ -25,7 +25,7 @@ func TestSend_FullPipe_DoesNotBlock(t *testing.T) {
 	var sent []string
 	for n := range more {
 		g.until(time.Duration(n))
-		sent = append(sent, wordUntil+" "+strconv.Itoa(n))
+		sent = append(sent, keywordUntil+" "+strconv.Itoa(n))
 	}
 	_ = w.Close()
 	var got []string

@@ -238,7 +238,7 @@ func (p *Process) stopped(sig syscall.Signal) {
 		}
 		p.terminal.lend(p.pid) // does nothing if the job was continued in the background
 	} else {
-		lent = p.terminal.lendWhenOurs(p.pid)
+		lent = p.terminal.lendInForeground(p.pid)
 	}
 	switch {
 	case p.spec.MayContinue != nil && !p.spec.MayContinue(): // the command remains stopped until Kill

@@ -67,10 +67,10 @@ func (t *terminal) setForeground(group int) error {
 	return ignoringEINTR(func() error { return unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) })
 }
 
-// lendWhenOurs gives the foreground to a command that was stopped for lack of it. If this process is in the background,
-// it stops with the rest of its pipeline until the shell brings them to the foreground. It returns false if no shell
-// can do that.
-func (t *terminal) lendWhenOurs(pid int) bool {
+// lendInForeground gives the foreground to a command that was stopped for lack of it. If this process is in the
+// background, it stops with the rest of its pipeline until the shell brings them to the foreground. It returns false if
+// no shell can do that.
+func (t *terminal) lendInForeground(pid int) bool {
 	switch {
 	case t.lend(pid):
 		return true

@@ -100,7 +100,7 @@ func (o *clusterStatusOptions) run(ctx context.Context) error {
 			return err
 		}
 		if len(silent) > 0 {
-			return &ui.CodeError{Code: ui.ExitUnreachable, Err: fmt.Errorf("no answer from %s", strings.Join(silent, "; "))}
+			return &ui.CodeError{Code: ui.ExitUnreachable, Err: fmt.Errorf("no response from %s", strings.Join(silent, "; "))}
 		}
 		return nil
 	}, opts...)
@@ -109,7 +109,7 @@ func (o *clusterStatusOptions) run(ctx context.Context) error {
 func (o *clusterStatusOptions) row(m *client.MemberStatus) ui.Row {
 	s := m.Status
 	if s == nil {
-		r := ui.Row{Name: m.ID(), Cells: []string{m.ID(), "no answer", m.Endpoint, "", "", "", "", ""}, More: []string{m.Member.GetPeerAddress(), voter(m.Member), "", "", "", "", "", "", ""}}
+		r := ui.Row{Name: m.ID(), Cells: []string{m.ID(), "no response", m.Endpoint, "", "", "", "", ""}, More: []string{m.Member.GetPeerAddress(), voter(m.Member), "", "", "", "", "", "", ""}}
 		if o.stateHash {
 			r.Cells = append(r.Cells, "", "")
 		}
@@ -182,14 +182,14 @@ func newClusterAdd(f *conn.Factory) *cobra.Command {
 		Long: `Adds a server as a non-voter, and promotes it once it has caught up. A server started with a new --id, and with --join and the API addresses
 of the cluster, is added automatically and does not need this command.
 
-With --non-voter the server follows without a vote, so it never leads; start it with --non-voter too. To promote it later, run this command
+With --non-voter, the server replicates but does not vote, so it never leads; start it with --non-voter too. To promote it later, run this command
 again without --non-voter, and restart the server without it.`,
 		Example: `  gkctl cluster add gk4 10.0.0.4:7421
   gkctl cluster add gk5 10.0.0.5:7421 --non-voter`,
 		Args: ui.Exactly(2, "the id of the server, and the address of its peer port"),
 	}
 	output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
-	cmd.Flags().BoolVar(&nonVoter, "non-voter", false, "add it without a vote: it follows, but never leads")
+	cmd.Flags().BoolVar(&nonVoter, "non-voter", false, "add it as a non-voter: it replicates, but never votes or leads")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return onCluster(cmd.Context(), f, args[0], func(ctx context.Context, c *client.Client) error {
 			r, err := c.Cluster().AddMember(ctx, &gatekeeperv1.AddMemberRequest{Id: args[0], PeerAddress: args[1], NonVoter: nonVoter})
@@ -213,13 +213,13 @@ func onCluster(ctx context.Context, f *conn.Factory, id string, do func(context.
 		if errors.Is(err, client.ErrOutcomeUnknown) {
 			return &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "`gkctl cluster status` shows whether the change was made."}
 		}
-		return refusedMember(ctx, c, id, err)
+		return explainMemberError(ctx, c, id, err)
 	})
 }
 
-// refusedMember rewords an error from the servers. If no member has the given id, it suggests the member with the most
-// similar id.
-func refusedMember(ctx context.Context, c *client.Client, id string, err error) error {
+// explainMemberError rewords an error from the servers. If no member has the given id, it suggests the member with the
+// most similar id.
+func explainMemberError(ctx context.Context, c *client.Client, id string, err error) error {
 	e, ok := errors.AsType[*client.StatusError](err)
 	if !ok || e.Reason == "" {
 		return err

@@ -62,7 +62,7 @@ func (o *clusterRemoveOptions) run(ctx context.Context) error {
 			return o.report(id, plan)
 		}
 		if refusal := plan.GetRefusal(); refusal != "" && !o.force {
-			return ui.WithHint(fmt.Errorf("%s", refusal), "--force removes it anyway: the cluster then stops until they are back.")
+			return ui.WithHint(fmt.Errorf("%s", refusal), "--force removes it anyway, but the cluster will then stop until they are back.")
 		}
 		if !o.yes {
 			about := fmt.Sprintf("%s will be removed permanently, leaving %s: %s", id, words.Plural(len(plan.GetMembers()), "member", "members"), memberList(plan))
@@ -106,7 +106,7 @@ func memberList(r *gatekeeperv1.RemoveMemberResponse) string {
 		case slices.Contains(r.GetSilent(), m.GetId()):
 			return m.GetId() + " (not responding)"
 		case !m.GetVoter():
-			return m.GetId() + " (no vote)"
+			return m.GetId() + " (non-voter)"
 		}
 		return m.GetId()
 	}), ", ")

@@ -51,7 +51,7 @@ the previous values again.
   max_semaphore_work_bytes  maximum number of bytes that the jobs of a semaphore store and reserve
   max_work_bytes          the same, for all semaphores together
 
-Raising max_duration permanently lengthens the time during which a recovered cluster grants nothing. Lowering another limit discards what exceeds
+Raising max_duration permanently lengthens the time during which a recovered cluster grants nothing. Lowering any other limit discards whatever exceeds
 it. gkctl shows the change and asks for confirmation; in a script, pass --yes.`,
 		Example: `  gkctl cluster settings
   gkctl cluster settings max_duration=6h --reason "nightly exports take a long time"

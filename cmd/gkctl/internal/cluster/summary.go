@@ -181,7 +181,7 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 		fmt.Fprintf(w, "denied:\t%s\n", words.Plural(more, "more semaphore", "more semaphores"))
 	}
 	if wait := best.GetRecoveryWait(); wait != nil {
-		fmt.Fprintf(w, "recovering:\tnothing is granted for %v, until every earlier permit has ended\n", wait.AsDuration().Round(time.Second))
+		fmt.Fprintf(w, "recovering:\tno permits are granted for %v, until every earlier permit has ended\n", wait.AsDuration().Round(time.Second))
 	}
 	return w.Flush()
 }
@@ -194,9 +194,9 @@ func certificateText(c *gatekeeperv1.Certificate, now time.Time) string {
 	case c.GetError() != "":
 		return "its files cannot be used: " + c.GetError()
 	case left <= 0:
-		return fmt.Sprintf("the certificate of %s expired at %s", c.GetSubject(), words.When(c.GetNotAfter()))
+		return fmt.Sprintf("the certificate for %s expired at %s", c.GetSubject(), words.When(c.GetNotAfter()))
 	case left < authority.ExpiryWarning:
-		return fmt.Sprintf("the certificate of %s expires in %s, at %s", c.GetSubject(), words.Brief(left), words.When(c.GetNotAfter()))
+		return fmt.Sprintf("the certificate for %s expires in %s, at %s", c.GetSubject(), words.Brief(left), words.When(c.GetNotAfter()))
 	}
 	return ""
 }

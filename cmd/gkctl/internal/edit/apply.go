@@ -26,8 +26,8 @@ func newApply(f *conn.Factory, run func(*applyOptions, context.Context) error) *
 	cmd := &cobra.Command{
 		GroupID: ui.GroupChange,
 		Use:     "apply -f FILE [--prune -l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
-		Short:   "Create and replace definitions from files, all or none",
-		Long: `Creates and replaces definitions so that they match the files, all in one step or none. Nothing changes if one of them was changed
+		Short:   "Create and replace definitions from files atomically",
+		Long: `Creates and replaces definitions atomically so that they match the files. Nothing changes if one of them was changed
 concurrently.
 
 An entry with a version, as ` + "`gkctl get -o yaml`" + ` writes it, is refused if the definition now has a different version or was
@@ -191,7 +191,7 @@ func (o *previewOptions) run(ctx context.Context) error {
 	case len(o.files.paths) == 0 && len(args) == 0:
 		return ui.Usagef("specify -f FILE, or names and fields, as in nightly-export permits=3")
 	case o.files.prune && len(args) > 0:
-		return ui.Usagef("--prune needs -f")
+		return ui.Usagef("--prune requires -f")
 	}
 	drain, err := o.drain.Read()
 	if err != nil {

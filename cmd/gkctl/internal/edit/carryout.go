@@ -299,7 +299,7 @@ func (o *editing) print(plan []step, out *applied) error {
 	if len(out.Items) > 1 && f.ErrTTY {
 		f.Logf("%d created, %d replaced, %d deleted, %d unchanged%s", count[actionCreated], count[actionReplaced], count[actionDeleted], count[actionUnchanged], dry)
 	}
-	change.UndoWith(f.IO, out.Revision)
+	change.PrintUndoCommand(f.IO, out.Revision)
 	if out.DryRun {
 		return change.PrintPreview(f.IO, out.preview)
 	}

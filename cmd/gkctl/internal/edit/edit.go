@@ -83,7 +83,7 @@ func newEdit(f *conn.Factory, run func(*editOptions, context.Context) error) *co
 		GroupID: ui.GroupChange,
 		Use:     "edit NAME|GLOB...|-l SELECTOR [--drain 2m] [--dry-run] [--yes]",
 		Short:   "Change definitions in an editor",
-		Long: `Opens definitions as YAML in the editor of GK_EDITOR, VISUAL or EDITOR, and applies the changes in one step. Nothing changes if one of
+		Long: `Opens definitions as YAML in the editor named by GK_EDITOR, VISUAL or EDITOR, and applies the changes in one step. Nothing changes if one of
 the definitions was changed concurrently; your text is then saved in a file.
 
 ` + change.ConfirmHelp,
@@ -146,7 +146,7 @@ func editable(records []*gatekeeperv1.DefinitionRecord) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	const head = "# Save and exit to apply the changes in one step. Exit without saving to change nothing.\n"
+	const head = "# Save and exit to apply the changes in one step. Exit without saving to cancel.\n"
 	return append([]byte(head), data...), nil
 }
 
@@ -208,7 +208,7 @@ func newDelete(f *conn.Factory, run func(*deleteOptions, context.Context) error)
 		Use:        "delete NAME|GLOB... [-l SELECTOR] [--drain 2m] [--dry-run] [--yes]",
 		SuggestFor: []string{"rm", "remove"},
 		Short:      "Delete definitions; their holders must stop",
-		Long: `Deletes definitions, all in one step or none. Their holders must stop; --drain gives them time to do so. A slot remains taken until its holder
+		Long: `Deletes definitions atomically. Their holders must stop; --drain gives them time to do so. A slot remains taken until its holder
 has released it or the permit has expired, even if a definition with the same name is created in the meantime.
 
 ` + change.ConfirmHelp,

@@ -56,7 +56,7 @@ func (f *fileFlags) read(in io.Reader) ([]*deffile.File, error) {
 			for i, e := range file.Entries {
 				at := e.Position("name")
 				if where, twice := first[e.Definition.GetName()]; twice {
-					return nil, file.Errorf(i, "name", "the name %q is given twice: first at %s", e.Definition.GetName(), where)
+					return nil, file.Errorf(i, "name", "the name %q appears twice: first at %s", e.Definition.GetName(), where)
 				}
 				first[e.Definition.GetName()] = fmt.Sprintf("%s:%d", file.Name, at.Line)
 			}

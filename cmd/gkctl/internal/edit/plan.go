@@ -43,7 +43,7 @@ func (c *step) action() string {
 		return actionCreated
 	case c.after == nil:
 		return actionDeleted
-	case words.SameRule(c.before.GetDefinition(), c.after):
+	case words.Equivalent(c.before.GetDefinition(), c.after):
 		return actionUnchanged
 	}
 	return actionReplaced

@@ -43,7 +43,7 @@ func newSet(f *conn.Factory, run func(*setOptions, context.Context) error) *cobr
 		GroupID: ui.GroupChange,
 		Use:     "set NAME|GLOB...|-l SELECTOR FIELD=VALUE... [--for 2h] [--drain 2m] [--dry-run] [--yes]",
 		Short:   "Change fields of definitions",
-		Long: `Changes fields of definitions, all in one step or none. The fields are those of the definitions file:
+		Long: `Changes fields of definitions atomically. The fields are those of the definitions file:
 
   ` + strings.Join(deffile.Keys()[1:], ", ") + `
 
@@ -141,7 +141,7 @@ func (o *setOptions) run(ctx context.Context) error {
 	return o.withChosen(ctx, func(ctx context.Context, c *client.Client, records []*gatekeeperv1.DefinitionRecord) error {
 		plan, err := assigned(records, o.fields)
 		if err == nil {
-			err = alreadyTemporary(plan, o.fields)
+			err = checkNotTemporary(plan, o.fields)
 		}
 		if err != nil {
 			return err
@@ -150,9 +150,9 @@ func (o *setOptions) run(ctx context.Context) error {
 	})
 }
 
-// alreadyTemporary returns an error for an assignment of the value that a field already has until a temporary edit
+// checkNotTemporary returns an error for an assignment of the value that a field already has until a temporary edit
 // ends. The assignment would have no effect, and the old value would still be restored.
-func alreadyTemporary(plan []step, fields []assignment) error {
+func checkNotTemporary(plan []step, fields []assignment) error {
 	for _, c := range plan {
 		if c.action() != actionUnchanged {
 			continue

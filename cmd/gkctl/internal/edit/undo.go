@@ -33,12 +33,12 @@ func newUndo(f *conn.Factory, run func(*undoOptions, context.Context) error) *co
 		GroupID: ui.GroupChange,
 		Use:     "undo CHANGE... [--partial] [--skip-conflicts] [--drain 2m] [--dry-run] [--yes]",
 		Short:   "Undo changes",
-		Long: `Undoes changes in one step, all or none: edits, moves, pauses, cordons, forgotten firings, or earlier undos. ` + "`gkctl history`" + ` lists
+		Long: `Undoes changes atomically: edits, moves, pauses, cordons, forgotten firings, or earlier undos. ` + "`gkctl history`" + ` lists
 the changes. An undo is a single change that restores the previous state. That includes a replaced pause or cordon, and for a deleted
 definition its pause and its temporary values (--for). Later changes to other fields are kept.
 
 Nothing is undone if the same field has been changed again since; --skip-conflicts leaves such semaphores as they are and undoes the rest.
-Nor is anything undone if the journal has forgotten part of a change; --partial undoes the rest.
+Undo also fails if the journal no longer has part of a change; --partial undoes the rest.
 
 It shows the effect and asks for confirmation; in a script, pass --yes.`,
 		Example: `  gkctl undo 1234 --dry-run
@@ -154,6 +154,6 @@ func (o *undoOptions) print(r *gatekeeperv1.UndoResponse) error {
 		fmt.Fprintf(o.f.Out, " (%s); %s", words.SomeNames(names), change.StopText(r.GetEffects()))
 	}
 	fmt.Fprintln(o.f.Out)
-	change.UndoWith(o.f.IO, r.GetRevision())
+	change.PrintUndoCommand(o.f.IO, r.GetRevision())
 	return nil
 }

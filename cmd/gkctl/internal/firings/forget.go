@@ -122,13 +122,13 @@ func (o *firingsForgetOptions) run(ctx context.Context) error {
 // withHint adds a hint to an error.
 func (o *firingsForgetOptions) withHint(err error) error {
 	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Reason == "FIRING_CONFLICT" {
-		return ui.WithHint(err, "`gkctl firings list %s` shows who claimed what.", words.ShellWord(o.name))
+		return ui.WithHint(err, "`gkctl firings list %s` shows who claimed each firing.", words.ShellWord(o.name))
 	}
 	return noSuchFiring(err, o.name)
 }
 
 func nothingForgotten(r *gatekeeperv1.ForgetFiringsResponse) bool {
-	return len(r.GetChange().GetFirings()) == 0 && !words.MarkMoved(r.GetChange())
+	return len(r.GetChange().GetFirings()) == 0 && !words.ForgottenUpToChanged(r.GetChange())
 }
 
 // lines describes the first forgotten firings, up to a limit, one line each, followed by the number of lines left out.
@@ -150,7 +150,7 @@ func (o *firingsForgetOptions) print(r *gatekeeperv1.ForgetFiringsResponse) erro
 		return o.f.PrintNames(words.Map(firings, func(f *gatekeeperv1.FiringClaim) string { return words.Firing(f.GetFiring()) }))
 	}
 	if nothingForgotten(r) {
-		fmt.Fprintf(o.f.Out, "%s has nothing to forget\n", o.name)
+		fmt.Fprintf(o.f.Out, "%s has no firings to forget\n", o.name)
 		return nil
 	}
 	if r.GetRevision() == 0 {
@@ -162,6 +162,6 @@ func (o *firingsForgetOptions) print(r *gatekeeperv1.ForgetFiringsResponse) erro
 		return nil
 	}
 	fmt.Fprintf(o.f.Out, "%s: %s\n", o.name, words.ForgottenText(r.GetChange(), "forgotten"))
-	change.UndoWith(o.f.IO, r.GetRevision())
+	change.PrintUndoCommand(o.f.IO, r.GetRevision())
 	return nil
 }

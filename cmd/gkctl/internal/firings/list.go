@@ -47,7 +47,7 @@ func newFiringsList(f *conn.Factory, run func(*firingsListOptions, context.Conte
 	cmd := &cobra.Command{
 		Use:   "list NAME [--name FIRING-NAME] [--after TIME]",
 		Short: "Show which firings a semaphore remembers",
-		Long: `Shows the firings that a semaphore remembers, who claimed them, and how they ended: first those without a due time, then the others by due time.
+		Long: `Shows the firings that a semaphore remembers, who claimed them, and how they ended: first those without a due time, then the rest by due time.
 It also shows the number of remembered firings, the limit, and the due time up to which firings are forgotten. A firing that was due before that
 time and is not listed is denied as FIRING_FORGOTTEN.`,
 		Example: `  gkctl firings list nightly-export
@@ -81,7 +81,7 @@ func (o *firingsListOptions) run(ctx context.Context) error {
 			return err
 		}
 		if !o.output.Is(ui.Name) {
-			o.f.Logf("%s", memoryText(o.semaphore, last))
+			o.f.Logf("%s", summaryText(o.semaphore, last))
 		}
 		return o.f.Print(o.output, ui.Listing{
 			Headers: []string{"FIRING", "STATE", "ATTEMPTS", "GROUP", "ACQUIRER", "TOKEN", "CLAIMED AT"},
@@ -125,8 +125,8 @@ func readFirings(ctx context.Context, c *client.Client, req *gatekeeperv1.ListFi
 	}
 }
 
-// memoryText describes the values that apply to all firings of a semaphore.
-func memoryText(name string, r *gatekeeperv1.ListFiringsResponse) string {
+// summaryText describes the values that apply to all firings of a semaphore.
+func summaryText(name string, r *gatekeeperv1.ListFiringsResponse) string {
 	text := fmt.Sprintf("%s remembers %s (at most %d)", name, words.Plural(int(r.GetCount()), "firing", "firings"), r.GetLimit())
 	if r.GetForgottenUpTo() != nil {
 		text += "; those due up to " + words.DueText(r.GetForgottenUpTo()) + " may have been forgotten"
@@ -272,7 +272,7 @@ func limitArgs(n int, complete cobra.CompletionFunc) cobra.CompletionFunc {
 // noSuchFiring adds a hint to the error for an unknown firing: the command that lists the recorded ones.
 func noSuchFiring(err error, name string) error {
 	if e, ok := errors.AsType[*client.StatusError](err); ok && e.Reason == "NO_SUCH_FIRING" {
-		return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: fmt.Sprintf("`gkctl firings list %s` lists what it remembers.", words.ShellWord(name))}
+		return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: fmt.Sprintf("`gkctl firings list %s` lists the remembered firings.", words.ShellWord(name))}
 	}
 	return err
 }

@@ -144,7 +144,7 @@ func (p *Process) End() child.State {
 	state, left := p.Process.End(ctx)
 	p.Verbosef("%s ended with exit code %d%s", p.Path, state.Code, By(state))
 	if left != nil {
-		p.Printf("processes of group %d are still running or cannot be killed, even though their permit has ended", p.PID())
+		p.Printf("processes in group %d are still running or cannot be killed, even though their permit has ended", p.PID())
 	}
 	return state
 }

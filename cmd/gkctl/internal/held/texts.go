@@ -47,7 +47,7 @@ func TooShort(semaphore string, duration, killAfter time.Duration) error {
 		hint = fmt.Sprintf("Lengthen the duration, or pass --kill-after %s or less.", maxKillAfter)
 	}
 	return &ui.CodeError{Code: ui.ExitUsage, Hint: hint, Err: fmt.Errorf(
-		"permits of %s last %s, which is too short for --kill-after %s: the definition's duration must be at least %s, so that the command has stopped before another one can start",
+		"permits of %s last %s, which is too short for --kill-after %s: the definition's duration must be at least %s, so that the command stops before another one can start",
 		semaphore, duration, killAfter, 2*StopTime(killAfter))}
 }
 

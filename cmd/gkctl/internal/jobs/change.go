@@ -66,7 +66,7 @@ type eachJob struct {
 func (o *eachJob) register(cmd *cobra.Command) *cobra.Command {
 	cmd.Long = cmp.Or(cmd.Long, cmd.Short+".") + `
 
-The jobs are selected by id, or with --semaphore, -l and --state. If one is refused, gkctl continues with the others, and then exits with 1.`
+The jobs are selected by id, or with --semaphore, -l and --state. If one is refused, gkctl continues with the rest and then exits with 1.`
 	cmd.Use += " ID...|--semaphore NAME|-l LABELS|--state STATE,..."
 	cmd.Args, cmd.ValidArgsFunction = cobra.ArbitraryArgs, completeJobs(o.f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) }
@@ -94,7 +94,7 @@ func (o *eachJob) run(ctx context.Context, ids []string) error {
 		if o.loses != nil {
 			if _, err := change.Confirm(ctx, o.f.IO, &change.Proposal{
 				What:     fmt.Sprintf("this %s %s", o.verb, words.Plural(len(jobs), "job", "jobs")),
-				Question: "Continue?", Declined: "nothing was done", Loses: o.loses(jobs),
+				Question: "Continue?", Declined: "nothing was done", Loss: o.loses(jobs),
 				Notes: change.TruncateNotes(words.Map(jobs, func(j *gatekeeperv1.Job) string { return j.GetSpec().GetId() + ": " + countText(j) })),
 			}, o.yes); err != nil {
 				return err
@@ -133,8 +133,8 @@ func newCancel(f *conn.Factory) *cobra.Command {
 		return jobResult{Action: "cancelled", Job: ui.Message{Message: r.GetJob()}, text: " cancelled: " + countText(r.GetJob())}, err
 	}
 	return o.register(&cobra.Command{
-		Use: "cancel", Short: "Cancel jobs: hand out no more of their tasks, and stop the running ones",
-		Long:    "Stops handing out tasks of the jobs, and stops the running ones. It shows the effect and asks for confirmation; in a script, pass --yes.",
+		Use: "cancel", Short: "Cancel jobs: stop handing out their tasks, and stop the running ones",
+		Long:    "Stops handing out the jobs' tasks and stops the running ones. It shows the effect and asks for confirmation; in a script, pass --yes.",
 		Example: "  gkctl job cancel nightly-thumbnails --reason 'wrong bucket'\n  gkctl job cancel --semaphore resize --state open --dry-run",
 	})
 }
@@ -169,7 +169,7 @@ func newRetry(f *conn.Factory) *cobra.Command {
 	o := &eachJob{choice: choice{f: f}, do: changeTasks(false, nil)}
 	return o.register(&cobra.Command{
 		Use: "retry", Short: "Retry all failed tasks of jobs",
-		Long: `Hands out all failed tasks of the jobs again. A task that failed because its worker's permit was lost may kill the next workers too: look
+		Long: `Hands out all failed tasks of the jobs again. A task that failed because its worker's permit was lost may kill the next worker too: look
 at its payload first, with gkctl task show.`,
 		Example: "  gkctl job retry nightly-thumbnails",
 	})
@@ -187,12 +187,12 @@ func newDelete(f *conn.Factory) *cobra.Command {
 		for _, j := range jobs {
 			done, failed = done+int(j.GetDone()), failed+int(j.GetFailed())
 		}
-		return words.Plural(done, "result", "results") + " and " + words.Plural(failed, "failed task", "failed tasks") + " are lost"
+		return words.Plural(done, "result", "results") + " and " + words.Plural(failed, "failed task", "failed tasks") + " will be lost"
 	}
 	return o.register(&cobra.Command{
-		Use: "delete", Short: "Delete jobs that are over, and their results",
-		Long: `Deletes jobs that are over, and their results. It shows the effect and asks for confirmation; in a script, pass --yes. If a new job
-was submitted with the same id in the meantime, it is not deleted.`,
+		Use: "delete", Short: "Delete finished jobs and their results",
+		Long: `Deletes finished jobs and their results. It shows the effect and asks for confirmation; in a script, pass --yes. If a new job with the
+same id was submitted in the meantime, it is not deleted.`,
 		Example: "  gkctl job delete nightly-thumbnails\n  gkctl job delete -l team=web --state ended,cancelled --yes",
 	})
 }

@@ -55,7 +55,7 @@ func (o *choice) find(ctx context.Context, c *client.Client) ([]*gatekeeperv1.Jo
 		jobs = append(jobs, j)
 	}
 	if len(jobs) == 0 && o.req.GetSemaphore() != "" {
-		return jobs, lookup.RefuseUnknown(ctx, c, []string{o.req.GetSemaphore()}, nil)
+		return jobs, lookup.CheckDefined(ctx, c, []string{o.req.GetSemaphore()}, nil)
 	}
 	return jobs, nil
 }
@@ -87,7 +87,7 @@ func enums[E ~int32](names []string, values map[string]int32, prefix string) (ou
 	for _, name := range names {
 		v, ok := values[prefix+strings.ToUpper(name)]
 		if !ok || v == 0 {
-			return nil, ui.Usagef("--state %q is not a state: see --help", name)
+			return nil, ui.Usagef("--state %q is not a valid state: see --help", name)
 		}
 		out = append(out, E(v))
 	}

@@ -38,8 +38,8 @@ func completeJobs(f *conn.Factory) cobra.CompletionFunc {
 	})
 }
 
-// firstJob completes the id of a job as the first argument.
-func firstJob(f *conn.Factory) cobra.CompletionFunc {
+// completeFirstJob completes the id of a job as the first argument.
+func completeFirstJob(f *conn.Factory) cobra.CompletionFunc {
 	jobs := completeJobs(f)
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -55,7 +55,7 @@ func addHint(err error) error {
 	case ui.Is[*client.NoSuchJobError](err):
 		return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: "`gkctl job list` lists the jobs."}
 	case ui.Is[*client.JobNotFinishedError](err):
-		return ui.WithHint(err, "Wait until it is over, or end it with `gkctl job cancel`.")
+		return ui.WithHint(err, "Wait until it finishes, or cancel it with `gkctl job cancel`.")
 	case ui.Is[*client.JobDiffersError](err):
 		return ui.WithHint(err, "Use a different --id for the new job.")
 	}
@@ -107,7 +107,7 @@ func listing(jobs []*gatekeeperv1.Job, object any) ui.Listing {
 	return ui.Listing{
 		Headers: []string{"ID", "SEMAPHORE", "STATE", "TASKS", "WAITING", "HELD", "DONE", "FAILED", "DROPPED", "CANCELLED", "SUBMITTED"},
 		More:    []string{"PRIORITY", "BYTES", "AUTHOR", "LABELS"},
-		Rows:    words.Map(jobs, jobRow), Object: object, Empty: "No job matches.",
+		Rows:    words.Map(jobs, jobRow), Object: object, Empty: "No jobs match.",
 	}
 }
 
@@ -115,7 +115,7 @@ func newShow(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Show one job", Example: "  gkctl job show nightly-thumbnails -o json",
-		Args: ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
+		Args: ui.Exactly(1, "the id of a job"), ValidArgsFunction: completeFirstJob(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				j, err := work.Get(ctx, c, args[0])
@@ -157,7 +157,7 @@ func incomplete(j *gatekeeperv1.Job, text string) error {
 		}
 		hint += "."
 		if cancelled == "" {
-			hint += fmt.Sprintf(" A task that failed because its worker's permit was lost may kill the next workers too: look at its payload "+
+			hint += fmt.Sprintf(" A task that failed because its worker's permit was lost may kill the next worker too: look at its payload "+
 				"first, with `gkctl task show %s INDEX`.", id)
 		}
 	}
@@ -181,7 +181,7 @@ func countText(j *gatekeeperv1.Job) string {
 func progressText(j *gatekeeperv1.Job) string {
 	text := countText(j)
 	if j.GetOver() && j.GetEndedAt() != nil {
-		text += ", " + words.Elapsed(max(0, j.GetEndedAt().AsTime().Sub(j.GetSubmittedAt().AsTime()))) + " after its submission"
+		text += ", " + words.Elapsed(max(0, j.GetEndedAt().AsTime().Sub(j.GetSubmittedAt().AsTime()))) + " after submission"
 	}
 	return text
 }
@@ -229,10 +229,10 @@ func follow(ctx context.Context, f *conn.Factory, c *client.Client, id string, e
 func newFollow(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
-		Use: "follow ID", Short: "Show the progress of a job until it is over",
-		Long:    "Shows the progress of a job until it is over, as a bar on a terminal, otherwise as lines. It exits with 1 if a task failed, was cancelled or was dropped. Interrupting it does not stop the job.",
+		Use: "follow ID", Short: "Show the progress of a job until it finishes",
+		Long:    "Shows the progress of a job until it finishes, as a bar on a terminal, otherwise as lines. It exits with 1 if a task failed, was cancelled or was dropped. Interrupting it does not stop the job.",
 		Example: "  gkctl job follow nightly-thumbnails",
-		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
+		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: completeFirstJob(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.Connect(cmd.Context(), func(ctx context.Context, c *client.Client) error {
 				if _, err := getJob(ctx, f, c, args[0]); err != nil {

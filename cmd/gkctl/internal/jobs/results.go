@@ -32,7 +32,7 @@ func newResults(f *conn.Factory) *cobra.Command {
 writes each into a file named after the task's index. With --wait, each result appears as soon as its task and all tasks before it have ended. It
 exits with 1 if a task has no result.`,
 		Example: "  gkctl job results nightly-thumbnails\n  gkctl job results nightly-thumbnails --dir thumbnails --wait",
-		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
+		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: completeFirstJob(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.raw && o.dir != "" {
 				return ui.Usagef("--raw and --dir cannot be combined")
@@ -42,7 +42,7 @@ exits with 1 if a task has no result.`,
 	}
 	cmd.Flags().BoolVar(&o.raw, "raw", false, "print results unchanged, without separators")
 	cmd.Flags().StringVar(&o.dir, "dir", "", "write each result into a file in this `DIR`")
-	cmd.Flags().BoolVar(&o.wait, "wait", false, "wait until the job is over")
+	cmd.Flags().BoolVar(&o.wait, "wait", false, "wait until the job finishes")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
@@ -86,7 +86,7 @@ func (o *resultsOptions) run(ctx context.Context, c *client.Client, id string) e
 		if j, err := getJob(ctx, o.f, c, id); err == nil && j.GetOver() {
 			return incomplete(j, text)
 		}
-		return ui.WithHint(fmt.Errorf("job %s: %s", id, text), "Use --wait to wait until the job is over; `gkctl task list %s` shows its tasks.", words.ShellWord(id))
+		return ui.WithHint(fmt.Errorf("job %s: %s", id, text), "Use --wait to wait until the job finishes; `gkctl task list %s` shows its tasks.", words.ShellWord(id))
 	}
 	return nil
 }

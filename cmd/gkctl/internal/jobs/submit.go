@@ -39,7 +39,7 @@ func newSubmit(f *conn.Factory) *cobra.Command {
 		Long: `Submits a job for the workers of a semaphore. Its tasks are the arguments, the contents of each --file, or the lines of the file that
 --lines names; - is standard input. Submitting a job again with the same --id has no further effect.
 
-With --wait, --follow or --cancel-with-me, gkctl exits when the job is over, with 1 if a task failed, was cancelled or was dropped. With
+With --wait, --follow or --cancel-with-me, gkctl exits when the job finishes, with 1 if a task failed, was cancelled or was dropped. With
 --cancel-with-me, the servers also cancel a job whose submission got no response, within 30s after gkctl exits, unless it is submitted
 again with the same --id first.`,
 		Example: `  gkctl job submit resize a.jpg b.jpg --id holiday --follow
@@ -63,12 +63,12 @@ again with the same --id first.`,
 	flags.StringToStringVar(&o.job.Labels, "label", nil, "labels of the job, `KEY=VALUE,...`")
 	flags.Int32Var(&o.job.Priority, "priority", 0, "jobs with a higher priority are handed out first")
 	flags.IntVar(&o.job.MaxAttempts, "max-attempts", 0, "maximum number of times that a task is handed out, default 3")
-	flags.IntVar(&o.job.MaxResult, "max-result", 0, "maximum size of a result in bytes, which is reserved; default 1024, -1 for no results")
+	flags.IntVar(&o.job.MaxResult, "max-result", 0, "maximum size of a task's result in bytes, reserved when the job is submitted; default 1024, -1 for no results")
 	flags.BoolVar(&o.job.RetryFailed, "retry-failed", false, "retry a task whose worker reported an error, while it has attempts left")
 	flags.DurationVar(&o.job.Timeout, "job-timeout", 0, "cancel the job after this time, for example 2h")
 	flags.DurationVar(&o.job.Retention, "retention", 0, "how long the job is kept after it ends, default 24h")
-	flags.BoolVar(&o.wait, "wait", false, "wait until the job is over")
-	flags.BoolVar(&o.follow, "follow", false, "like --wait, and show the progress")
+	flags.BoolVar(&o.wait, "wait", false, "wait until the job finishes")
+	flags.BoolVar(&o.follow, "follow", false, "like --wait, but also show the progress")
 	flags.BoolVar(&o.cancelWithMe, "cancel-with-me", false, "wait, and cancel the job if gkctl exits first")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
@@ -83,7 +83,7 @@ func (o *submitOptions) payloads() (tasks [][]byte, err error) {
 		}
 	}
 	if sources != 1 {
-		return nil, ui.Usagef("specify tasks as arguments, with --file, or with --lines, but in only one of these ways")
+		return nil, ui.Usagef("specify tasks as arguments, with --file, or with --lines, but use only one of these")
 	}
 	for _, arg := range o.args {
 		tasks = append(tasks, []byte(arg))
@@ -146,7 +146,7 @@ func (o *submitOptions) run(ctx context.Context) error {
 		defer cancel()
 		s, err := work.Submit(submitCtx, c, o.job, tasks)
 		if ui.Is[*client.NoSuchDefinitionError](err) {
-			if unknown := lookup.RefuseUnknown(submitCtx, c, []string{o.job.Semaphore}, nil); ui.Is[*ui.CodeError](unknown) {
+			if unknown := lookup.CheckDefined(submitCtx, c, []string{o.job.Semaphore}, nil); ui.Is[*ui.CodeError](unknown) {
 				return unknown // this error suggests the right name
 			}
 		}

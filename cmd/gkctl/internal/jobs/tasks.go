@@ -96,7 +96,7 @@ func newTaskList(f *conn.Factory) *cobra.Command {
 how many times workers returned the task unfinished; ATTEMPTS does not include these returns. FAILURE is the message from the last attempt that failed
 or was returned. With -o wide, PERMIT shows how long the worker may keep the task, or how its last permit ended.`,
 		Example: "  gkctl task list nightly-thumbnails --state failed",
-		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: firstJob(f),
+		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: completeFirstJob(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			chosen, err := enums[gatekeeperv1.TaskState](states, gatekeeperv1.TaskState_value, "TASK_STATE_")
 			if err != nil {
@@ -126,14 +126,14 @@ func index(arg string) (uint32, error) {
 
 // noTask returns the error for an index that does not exist in the job.
 func noTask(j *gatekeeperv1.Job, index uint32) error {
-	return &ui.CodeError{Code: ui.ExitNoSuch, Err: fmt.Errorf("job %s has no task %d: it has %d, counted from 0", j.GetSpec().GetId(), index, j.GetTasks())}
+	return &ui.CodeError{Code: ui.ExitNoSuch, Err: fmt.Errorf("job %s has no task %d: it has %d, numbered from 0", j.GetSpec().GetId(), index, j.GetTasks())}
 }
 
 func newTaskShow(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
 		Use: "show JOB-ID INDEX", Short: "Show one task with its payload and its result", Example: "  gkctl task show nightly-thumbnails 17",
-		Args: ui.Exactly(2, "the id of a job and the index of a task"), ValidArgsFunction: firstJob(f),
+		Args: ui.Exactly(2, "the id of a job and the index of a task"), ValidArgsFunction: completeFirstJob(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := index(args[1])
 			if err != nil {
@@ -189,7 +189,7 @@ func newTaskRetry(f *conn.Factory) *cobra.Command {
 func newTaskDrop(f *conn.Factory) *cobra.Command {
 	o := &taskChange{f: f, drop: true}
 	return o.register(&cobra.Command{
-		Use: "drop JOB-ID [INDEX...] [--yes]", Short: "Drop failed tasks, and remove their payloads",
+		Use: "drop JOB-ID [INDEX...] [--yes]", Short: "Drop failed tasks and remove their payloads",
 		Long: `Drops the failed tasks with the given indexes, or all failed tasks of the job, and removes their payloads. It shows the tasks and asks
 for confirmation; in a script, pass --yes.`,
 		Example: "  gkctl task drop nightly-thumbnails 17 18",
@@ -197,7 +197,7 @@ for confirmation; in a script, pass --yes.`,
 }
 
 func (o *taskChange) register(cmd *cobra.Command) *cobra.Command {
-	cmd.Args, cmd.ValidArgsFunction = ui.AtLeastOne("a job id and, optionally, task indexes"), firstJob(o.f)
+	cmd.Args, cmd.ValidArgsFunction = ui.AtLeastOne("a job id and, optionally, task indexes"), completeFirstJob(o.f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		indexes := make([]uint32, len(args)-1)
 		for i, arg := range args[1:] {
@@ -228,7 +228,7 @@ func (o *taskChange) run(ctx context.Context, id string, indexes []uint32) error
 		if o.drop && len(tasks) > 0 {
 			if _, err := change.Confirm(ctx, o.f.IO, &change.Proposal{
 				What:     fmt.Sprintf("this drops %s of job %s", words.Plural(len(tasks), "failed task", "failed tasks"), id),
-				Question: "Continue?", Declined: "nothing was done", Loses: "payloads are lost",
+				Question: "Continue?", Declined: "nothing was done", Loss: "payloads will be lost",
 				Notes: change.TruncateNotes(words.Map(tasks, func(t *gatekeeperv1.Task) string { return fmt.Sprintf("task %d: %s", t.GetIndex(), t.GetFailure()) })),
 			}, o.yes); err != nil {
 				return err

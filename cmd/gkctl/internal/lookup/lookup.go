@@ -33,7 +33,7 @@ const MaxNames = 100
 func Definitions(ctx context.Context, c *client.Client, names []string, labels string) ([]*gatekeeperv1.DefinitionRecord, error) {
 	all, err := List(ctx, c, &gatekeeperv1.ListDefinitionsRequest{Names: names, Labels: labels})
 	if err == nil && labels == "" {
-		err = RefuseUnknown(ctx, c, names, namesOf(all))
+		err = CheckDefined(ctx, c, names, namesOf(all))
 	}
 	return all, err
 }
@@ -117,10 +117,10 @@ func MisspelledLines(r *gatekeeperv1.ListDeniedResponse) []string {
 	return words.Map(r.GetMisspelled(), func(d *gatekeeperv1.DeniedCaller) string { return "A misspelled name? " + words.Cell(d.GetText()) })
 }
 
-// RefuseUnknown returns an error if some of the names have no definition. Without this error, the empty list for a
+// CheckDefined returns an error if some of the names have no definition. Without this error, the empty list for a
 // misspelled name would look as if nothing were held. Names in found are accepted: permits and the journal may contain
 // names whose definitions were deleted.
-func RefuseUnknown(ctx context.Context, c *client.Client, names, found []string) error {
+func CheckDefined(ctx context.Context, c *client.Client, names, found []string) error {
 	unknown, err := Unknown(ctx, c, names, found)
 	if err != nil || len(unknown) == 0 {
 		return err
@@ -128,8 +128,8 @@ func RefuseUnknown(ctx context.Context, c *client.Client, names, found []string)
 	return noSuch(ctx, c, unknown)
 }
 
-// RefuseUnrecorded is like RefuseUnknown, but also accepts names in the journal, which contains deleted definitions.
-func RefuseUnrecorded(ctx context.Context, c *client.Client, names, found []string) error {
+// CheckRecorded is like CheckDefined, but also accepts names in the journal, which contains deleted definitions.
+func CheckRecorded(ctx context.Context, c *client.Client, names, found []string) error {
 	unknown, err := Unknown(ctx, c, names, found)
 	if err != nil {
 		return err

@@ -141,7 +141,7 @@ func (o *cordonOptions) print(c *gatekeeperv1.CordonRecord, preview *gatekeeperv
 		fmt.Fprintln(o.f.Out, "warning: "+words.Cell(w))
 	}
 	fmt.Fprintf(o.f.Out, "end it with: gkctl uncordon %s\n", words.ShellWord(c.GetId()))
-	change.UndoWith(o.f.IO, c.GetRevision())
+	change.PrintUndoCommand(o.f.IO, c.GetRevision())
 	return nil
 }
 
@@ -150,7 +150,7 @@ func newCordons(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		GroupID: ui.GroupInspect,
 		Use:     "cordons",
-		Short:   "Show which groups and hosts are locked out, until when and why",
+		Short:   "Show which groups and hosts are locked out, for how long and why",
 		Example: `  gkctl cordons
   gkctl cordons -o name`,
 		Args: ui.NoArgs,
@@ -226,7 +226,7 @@ func newUncordon(f *conn.Factory) *cobra.Command {
 		GroupID: ui.GroupChange,
 		Use:     "uncordon ID... [--dry-run] [--reason TEXT]",
 		Short:   "End cordons",
-		Long:    "Ends cordons by id; `gkctl cordons` lists the ids. If one fails, the others are still ended.",
+		Long:    "Ends cordons by id; `gkctl cordons` lists the ids. If one cannot be ended, gkctl still ends the others.",
 		Example: `  gkctl uncordon acquirer:app7
   gkctl cordons -o name | xargs gkctl uncordon --reason "maintenance is done"`,
 		Args:              ui.AtLeastOne("the ids of cordons (`gkctl cordons` lists them)"),
@@ -308,7 +308,7 @@ func printUncordoned(f *conn.Factory, o ui.Output, done []uncordoned) error {
 			continue
 		}
 		fmt.Fprintf(f.Out, "cordon %q ended\n", d.ID)
-		change.UndoWith(f.IO, d.Revision)
+		change.PrintUndoCommand(f.IO, d.Revision)
 	}
 	return nil
 }

@@ -40,9 +40,9 @@ func newMove(f *conn.Factory, run func(*moveOptions, context.Context) error) *co
 		Use:     "move --from GROUP --to GROUP [NAME|GLOB...|-l SELECTOR|--all] [--drain 2m] [--dry-run] [--yes]",
 		Short:   "Move tasks from one group to another in one step",
 		Long: `Changes definitions that admit the group --from so that they admit the group --to instead. By default it changes all of these definitions;
-names, globs and labels narrow the choice. Other groups remain admitted. gkctl shows the effect, asks for confirmation, and edits all of the
-definitions in one step, or none. If one of them was changed concurrently, it changes nothing. Then it shows how old holders stop and new holders
-get permits, until the last old holder has stopped, and lists the holders that stopped too late. A slot is granted to a new holder only after the
+names, globs and labels narrow the selection. Other groups remain admitted. gkctl shows the effect, asks for confirmation, and edits all of the
+definitions in one step, or none. If one of them was changed concurrently, it changes nothing. Then it shows old holders stopping and new holders
+getting permits, until the last old holder has stopped, and lists the holders that stopped too late. A slot is granted to a new holder only after the
 old holder has released it, or at the old holder's deadline.
 
 --drain is how long old holders may continue; without it, their next refresh is refused. A task whose pattern is not a plain list of
@@ -50,7 +50,7 @@ groups is listed but not moved, and gkctl exits with 1. It also exits with 1 if 
 a move does not free it. --force is needed if no caller has ever been seen in the new group, or if a task would admit no known caller.
 --timeout, if given, also limits how long gkctl follows the progress. The move is not reverted when that time is up.`,
 		Example: `  gkctl move --from prod --to dr-site --drain 2m --dry-run
-  gkctl move --from prod --to dr-site 'nightly-*' --drain 2m --reason "the storage of prod is failing"
+  gkctl move --from prod --to dr-site 'nightly-*' --drain 2m --reason "prod's storage is failing"
   gkctl move --from prod --to dr-site -l team=data --yes -o json`,
 		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -63,7 +63,7 @@ a move does not free it. --force is needed if no caller has ever been seen in th
 	flags.StringVar(&o.to, "to", "", "group to move to")
 	o.chosen.register(cmd)
 	o.drain.Register(cmd)
-	flags.BoolVar(&o.dryRun, "dry-run", false, "show what would move and the effect; change nothing")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "show the moves and their effects; change nothing")
 	o.yes.Register(cmd)
 	flags.BoolVar(&o.force, "force", false, "move even to a group without known callers, and tasks that would admit no known caller")
 	flags.BoolVar(&o.noWait, "no-wait", false, "do not follow the progress")
@@ -115,7 +115,7 @@ func (o *moveOptions) run(ctx context.Context) error {
 		case o.dryRun: // with the same exit code as the move itself
 			return errors.Join(o.printPlan(moves, refused), cmp.Or(refused, o.notAllMoved(moves)))
 		case len(moves.GetMoves()) == 0:
-			return o.printNothing(moves)
+			return o.printNoMoves(moves)
 		case refused != nil:
 			return refused
 		}
@@ -133,7 +133,7 @@ func (o *moveOptions) printPlan(moves *gatekeeperv1.MoveResponse, refused error)
 	}
 	if len(moves.GetMoves()) == 0 {
 		o.noteNotMoved(moves)
-		o.noteNothing(moves)
+		o.noteNoMoves(moves)
 		return nil
 	}
 	if refused != nil {
@@ -147,21 +147,21 @@ func (o *moveOptions) printPlan(moves *gatekeeperv1.MoveResponse, refused error)
 	return nil
 }
 
-// printNothing prints the result of a move that has nothing to do.
-func (o *moveOptions) printNothing(moves *gatekeeperv1.MoveResponse) error {
+// printNoMoves prints the result of a move that has nothing to do.
+func (o *moveOptions) printNoMoves(moves *gatekeeperv1.MoveResponse) error {
 	o.noteNotMoved(moves)
 	report := newMoveReport(o.from, o.to, moves)
 	if o.output.Is(ui.Table) {
-		o.noteNothing(moves)
+		o.noteNoMoves(moves)
 	} else if err := o.printReport(report, nil); err != nil {
 		return err
 	}
 	return o.notAllMoved(moves)
 }
 
-// noteNothing prints that the chosen tasks are already in the new group. Tasks that cannot be moved have already been
+// noteNoMoves prints that the chosen tasks are already in the new group. Tasks that cannot be moved have already been
 // listed.
-func (o *moveOptions) noteNothing(moves *gatekeeperv1.MoveResponse) {
+func (o *moveOptions) noteNoMoves(moves *gatekeeperv1.MoveResponse) {
 	if o.notAllMoved(moves) == nil {
 		o.f.Logf("Nothing to move: every chosen semaphore that admits %s already admits %s.", o.from, o.to)
 	}
@@ -290,7 +290,7 @@ func (o *moveOptions) sendMove(ctx context.Context, c *client.Client, shown *gat
 	r, err := c.Operator().Move(sendCtx, req)
 	if errors.Is(err, client.ErrOutcomeUnknown) {
 		return 0, &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "The move was made completely or not at all. `gkctl history -n 1 " +
-			words.ShellWord(shown.GetMoves()[0].GetSemaphore()) + "` shows which. Running the same move again moves what is left."}
+			words.ShellWord(shown.GetMoves()[0].GetSemaphore()) + "` shows which. Running the same move again moves the rest."}
 	}
 	if status.Code(err) == codes.Aborted {
 		err = ui.WithHint(err, "To move them anyway, run the command again.")

@@ -193,7 +193,7 @@ func (o *pauseOptions) print(p *paused) error {
 		fmt.Fprintf(o.f.Out, "%s\n", change.StopText(p.preview.GetEffects()))
 	}
 	if p.Continuing > 0 {
-		fmt.Fprintf(o.f.Out, "%s\n", words.Plural(p.Continuing, "running permit continues", "running permits continue"))
+		fmt.Fprintf(o.f.Out, "%s\n", words.Plural(p.Continuing, "current permit remains valid", "current permits remain valid"))
 	}
 	if p.DryRun {
 		return change.PrintPreview(o.f.IO, p.preview)
@@ -201,7 +201,7 @@ func (o *pauseOptions) print(p *paused) error {
 	for _, w := range change.EffectWarnings(p.preview.GetEffects(), p.preview.GetWarnings(), change.MaxShown) {
 		fmt.Fprintln(o.f.Out, "warning: "+words.Cell(w))
 	}
-	change.UndoWith(o.f.IO, p.Revision)
+	change.PrintUndoCommand(o.f.IO, p.Revision)
 	return nil
 }
 
@@ -304,6 +304,6 @@ func (o *resumeOptions) print(r *resumed) error {
 		return nil
 	}
 	fmt.Fprintf(o.f.Out, "%s resumed\n", words.SomeNames(r.Names))
-	change.UndoWith(o.f.IO, r.Revision)
+	change.PrintUndoCommand(o.f.IO, r.Revision)
 	return nil
 }

@@ -119,7 +119,7 @@ func (o *moveOptions) printReport(r *moveReport, h *handovers) error {
 	for _, p := range h.held() {
 		fmt.Fprintln(o.f.Out, words.HeldText(p))
 	}
-	change.UndoWith(o.f.IO, r.Revision)
+	change.PrintUndoCommand(o.f.IO, r.Revision)
 	return nil
 }
 

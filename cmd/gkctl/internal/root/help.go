@@ -25,10 +25,10 @@ type exitText struct {
 func generalExits() []exitText {
 	return []exitText{
 		{ui.ExitOK, "done"},
-		{ui.ExitFailure, "differences were found (diff), or the servers refused"},
+		{ui.ExitFailure, "differences were found (diff), or the servers refused the request"},
 		{ui.ExitUsage, "bad flag, argument or context"},
 		{ui.ExitBadInput, "an invalid definition, from a file or from the arguments of set; or an invalid name or pattern"},
-		{ui.ExitUnreachable, "no server answered"},
+		{ui.ExitUnreachable, "no server responded"},
 		{ui.ExitLost, "a permit was lost while it was held; or diff could not compare"},
 		{ui.ExitNotAcquired, "not acquired, refreshed or valid"},
 		{ui.ExitNotAllowed, "unauthenticated, or forbidden: ask an administrator for the missing role"},
@@ -40,7 +40,7 @@ func generalExits() []exitText {
 // ownExits returns a command's exit codes other than 0, 64, 69, 77 and 130. An empty text stands for the one in
 // generalExits.
 func ownExits(command string) []exitText {
-	refused := exitText{ui.ExitFailure, "the servers refused, for example because of a concurrent change; nothing was changed"}
+	refused := exitText{ui.ExitFailure, "the servers refused the request, for example because of a concurrent change; nothing was changed"}
 	bad, noSuch := exitText{ui.ExitBadInput, ""}, exitText{ui.ExitNoSuch, ""}
 	switch command {
 	case "get", "holders", "waiters", "explain":
@@ -56,7 +56,7 @@ func ownExits(command string) []exitText {
 	case "firings list", "firings show":
 		return []exitText{bad, noSuch}
 	case "firings forget":
-		return []exitText{refused, bad, {ui.ExitNoSuch, "there is no such definition, or it does not remember one of the firings; nothing was forgotten"}}
+		return []exitText{refused, bad, {ui.ExitNoSuch, "there is no such definition or firing; nothing was forgotten"}}
 	case "cert init", "cert server", "cert peer", "cert client", "cert show":
 		return []exitText{{ui.ExitFailure, "a file already exists, is missing, or cannot be used"}}
 	case "snapshot save":
@@ -96,7 +96,7 @@ func ownExits(command string) []exitText {
 	case "audit verify":
 		return []exitText{{ui.ExitOK, "the chain is intact"}, {ui.ExitFailure, "the chain is broken, or an anchor does not match"}, {ui.ExitBadInput, "the log cannot be read"}, {ui.ExitInterrupted, ""}}
 	case "status":
-		return []exitText{{ui.ExitUnreachable, "no server answered, or there is no leader"}}
+		return []exitText{{ui.ExitUnreachable, "no server responded, or there is no leader"}}
 	case "cluster status":
 		return []exitText{{ui.ExitUnreachable, "a member did not answer"}}
 	case "acquire":
@@ -106,7 +106,7 @@ func ownExits(command string) []exitText {
 	case "verify":
 		return []exitText{bad, {ui.ExitNotAcquired, "not valid"}}
 	case "release", "revoke", "clear":
-		return []exitText{{ui.ExitFailure, "at least one permit had already ended or could not be changed; the others were"}}
+		return []exitText{{ui.ExitFailure, "at least one permit had already ended or could not be changed; the others were changed"}}
 	}
 	return nil
 }

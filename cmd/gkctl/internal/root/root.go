@@ -47,7 +47,7 @@ func newRoot(f *conn.Factory) *cobra.Command {
 		SilenceUsage:  true,
 		RunE:          ui.GroupHelp,
 	}
-	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return refuseAuthor(f, cmd) }
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return checkAuthorFlags(f, cmd) }
 	root.SetIn(f.In)
 	root.SetOut(f.Out)
 	root.SetErr(f.Err)
@@ -99,9 +99,9 @@ func acceptsReason(command string) bool {
 	return command == "release" || acceptsAuthor(command) && command != "history" && command != "job submit"
 }
 
-// refuseAuthor returns an error for --author and --reason where they have no effect. If a listing accepted them, it
+// checkAuthorFlags returns an error for --author and --reason where they have no effect. If a listing accepted them, it
 // would seem to filter by them. GK_AUTHOR is accepted, because it may be set for every command.
-func refuseAuthor(f *conn.Factory, cmd *cobra.Command) error {
+func checkAuthorFlags(f *conn.Factory, cmd *cobra.Command) error {
 	name := strings.TrimPrefix(cmd.CommandPath(), "gkctl ")
 	refused := ""
 	switch {

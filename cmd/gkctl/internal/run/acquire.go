@@ -20,16 +20,16 @@ import (
 type acquireOptions struct {
 	f *conn.Factory
 	conn.IdentityFlags
-	output    ui.Output
-	semaphore string
-	weight    uint32
-	firing    string
-	requestID string
-	metadata  map[string]string
-	wait      waitFlag
-	hold      time.Duration
-	quiet     bool
-	ownID     bool // whether --holder-id was given, even if empty
+	output      ui.Output
+	semaphore   string
+	weight      uint32
+	firing      string
+	requestID   string
+	metadata    map[string]string
+	wait        waitFlag
+	hold        time.Duration
+	quiet       bool
+	holderIDSet bool // whether --holder-id was given, even if empty
 }
 
 func newAcquire(f *conn.Factory, run func(*acquireOptions, context.Context) error) *cobra.Command {
@@ -38,8 +38,8 @@ func newAcquire(f *conn.Factory, run func(*acquireOptions, context.Context) erro
 		GroupID:    ui.GroupPermits,
 		Use:        "acquire NAME [--group GROUP] [--acquirer ACQUIRER] [--wait] [--hold DURATION]",
 		SuggestFor: []string{"lock"},
-		Short:      "Acquire a permit, and print its token",
-		Long: `Acquires a permit and prints its token. The permit lasts for its duration, and longer with ` + "`gkctl refresh`" + `. With --hold, gkctl keeps it
+		Short:      "Acquire a permit and print its token",
+		Long: `Acquires a permit and prints its token. The permit lasts for its duration; extend it with ` + "`gkctl refresh`" + `. With --hold, gkctl keeps it
 alive for that time, or until it is interrupted, and then releases it.
 
 If it gets no permit, it prints the reason and the current holders, and exits with 75; -o json then prints {"denial": {...}}, as in the API.`,
@@ -49,7 +49,7 @@ If it gets no permit, it prints the reason and the current holders, and exits wi
 		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.semaphore = args[0]
-			o.ownID = cmd.Flags().Changed("holder-id")
+			o.holderIDSet = cmd.Flags().Changed("holder-id")
 			return run(o, cmd.Context())
 		},
 	}
@@ -111,7 +111,7 @@ func (o *acquireOptions) run(ctx context.Context) error {
 		}
 		opts = append(opts, client.WithFiring(name, due))
 	}
-	if o.ownID {
+	if o.holderIDSet {
 		opts = append(opts, client.WithHolderID(o.HolderID))
 	}
 	if o.requestID != "" {
@@ -233,7 +233,7 @@ func retryHint(d *client.DeniedError) string {
 	if !d.Retry || d.RetryAfter <= 0 {
 		return "Use --wait to wait in the queue."
 	}
-	return "Retry in " + words.Brief(d.RetryAfter) + " at the earliest, or use --wait to wait in the queue."
+	return "Retry after " + words.Brief(d.RetryAfter) + ", or use --wait to wait in the queue."
 }
 
 // print prints the token and, to standard error, how to continue.

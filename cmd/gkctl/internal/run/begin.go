@@ -101,7 +101,7 @@ func (o *runOptions) denied(d *client.DeniedError, firing firingClaim) error {
 		// The firing may never have run and never will. That is not a success, even with --on-denied skip, which is
 		// meant for jobs that run elsewhere.
 		if d.Reason == client.ReasonFiringForgotten {
-			explain += " `gkctl firings list " + words.ShellWord(o.semaphore) + "` shows what is remembered."
+			explain += " `gkctl firings list " + words.ShellWord(o.semaphore) + "` shows which firings are remembered."
 		}
 		return &ui.CodeError{Code: ui.ExitNotAcquired, Err: d, Hint: explain}
 	}

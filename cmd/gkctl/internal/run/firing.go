@@ -16,8 +16,8 @@ const (
 	autoFiring = "auto"
 	// autoEvery is the default step of auto: cron's resolution.
 	autoEvery = time.Minute
-	// cronFiringMark separates a name from a schedule. The schedule may also contain an @, as in @daily.
-	cronFiringMark = "@cron:"
+	// cronFiringSeparator separates a name from a schedule. The schedule may also contain an @, as in @daily.
+	cronFiringSeparator = "@cron:"
 )
 
 // firingClaim is the firing that a run claims. An empty name means no firing.
@@ -35,10 +35,10 @@ type firingClaim struct {
 // that clock the job is due at the same time on every host, even if the clock is wrong. Rounding down does not help if
 // a start is late by a whole step; use cron: for such jobs.
 func runFiring(s, zone, semaphore string, started time.Time) (firingClaim, error) {
-	name, spec, isCron := strings.Cut(s, cronFiringMark)
+	name, spec, isCron := strings.Cut(s, cronFiringSeparator)
 	if !isCron {
-		name, isCron = semaphore, strings.HasPrefix(s, cronFiringMark[1:])
-		spec = strings.TrimPrefix(s, cronFiringMark[1:])
+		name, isCron = semaphore, strings.HasPrefix(s, cronFiringSeparator[1:])
+		spec = strings.TrimPrefix(s, cronFiringSeparator[1:])
 	}
 	switch {
 	case isCron && name == "":

@@ -67,16 +67,16 @@ func newRun(f *conn.Factory, run func(*runOptions, context.Context) error) *cobr
 		Short:   "Run a command under a permit",
 		Long: `Acquires a permit, runs the command while it holds the permit, and releases it when the command and everything that it left running in its
 process group have exited. Until then it keeps the permit alive. If the permit is lost, or an operator stops its holder, the command gets
-SIGTERM, and SIGKILL after --kill-after or at the end of a drain. Both happen before anybody else can get the permit.
+SIGTERM, and SIGKILL after --kill-after or at the end of a drain. Both happen before anyone else can get the permit.
 
 gkctl exits with the command's exit code, or with 128+n if signal n killed it. Otherwise:
 
-  1    the servers refused, or an error that is not listed here
+  1    the servers refused the request, or another error occurred
   64   bad flag, or permits too short for --kill-after
   65   invalid name, weight or firing
-  69   no server answered: the command was not started
+  69   no server responded: the command was not started
   70   the permit was lost, or had to be given up, while the command ran: it was stopped
-  75   not acquired (-E sets another code): the command was not started
+  75   not acquired (-E sets a different code): the command was not started
   77   not allowed: the definition does not admit this group or acquirer, or the caller is cordoned; unauthenticated or forbidden
   78   no such definition
   126  the command cannot be executed; 127: it was not found. Both are checked before a permit is requested
@@ -88,10 +88,10 @@ but one.
 --firing names the run, so that hosts with the same schedule run it once. cron:SCHEDULE takes the five fields of a crontab line, or @daily and the
 like. The run is the latest one that was due in the time zone --tz, which defaults to the host's; hosts in different zones must set it. auto is
 the minute in which gkctl was started, auto:5m the interval of five minutes, and auto:12h the half day, all in UTC. The interval must divide a day
-evenly. The firing gets the semaphore's name; NAME@cron:SCHEDULE and NAME@auto give it another one.
+evenly. The firing gets the semaphore's name; NAME@cron:SCHEDULE and NAME@auto give it a different one.
 
 The command's environment contains GK_SEMAPHORE, GK_TOKEN, GK_GROUP, GK_ACQUIRER, GK_FIRING, and GK_PERMIT_FILE: the path of a JSON file that
-always shows until when the permit is safe (safe_until).`,
+always shows how long the permit is safe (safe_until).`,
 		Example: `  gkctl run nightly-export -- /usr/local/bin/export --all
   gkctl run nightly-export --firing cron:'30 2 * * *' --tz Europe/Berlin -- export.sh
   gkctl run mirror --firing auto:5m -- mirror.sh

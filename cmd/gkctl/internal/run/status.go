@@ -23,7 +23,7 @@ const (
 	outcomeLost        = "lost"        // the command was stopped because the permit was lost or had to be given up
 	outcomeDenied      = "denied"      // no permit was granted
 	outcomeClaimed     = "claimed"     // another holder has claimed or run the firing
-	outcomeUnreachable = "unreachable" // no server answered
+	outcomeUnreachable = "unreachable" // no server responded
 	outcomeNotStarted  = "not_started" // the command was not started for another reason
 )
 

@@ -139,7 +139,7 @@ func (r *running) stopped(cause error, state child.State) error {
 func (o *runOptions) released(r client.Report) {
 	o.status.Released = r.Release == nil
 	if r.Release != nil {
-		o.verbosef("not released, the permit will expire: %s", r.Release)
+		o.verbosef("not released; the permit will expire: %s", r.Release)
 		return
 	}
 	o.verbosef("released %s", o.semaphore)

@@ -27,10 +27,10 @@ func newRefresh(f *conn.Factory, run func(*refreshOptions, context.Context) erro
 	cmd := &cobra.Command{
 		GroupID: ui.GroupPermits,
 		Use:     "refresh TOKEN...",
-		Short:   "Extend permits by their duration from now on",
+		Short:   "Extend permits by their duration, starting now",
 		Long: `Refreshes permits once. Exits with 75 if one of them has ended or its refresh is refused; in that case, stop the work that it protects.
 
-The duration is counted from the start of gkctl, not from its exit.`,
+The duration is counted from when gkctl starts, not from when it exits.`,
 		Example: `  gkctl refresh "$token" || exit
   gkctl refresh 4711 4712 -o json`,
 		Args:              ui.AtLeastOne("the tokens of permits (`gkctl holders` shows them)"),

@@ -42,7 +42,7 @@ semaphore in turn.
 
 Without --group, --acquirer and --holder-id it explains each caller that was denied in the last 7 days for a reason that waiting does
 not resolve, so you need not know where the job runs. For a single name it also shows the last holder. If no caller was denied, it
-explains a request from the last holder, or from this host if there was none. The leader keeps denials in memory: a new leader knows
+explains a request from the last holder, or from this host if there was none. The leader keeps denials in memory: a new leader has
 only the denials since it became the leader.
 
 Below the answer it lists the waiters in the queue, the jobs with tasks waiting for a worker, and the reason. With -o json, one name
@@ -155,7 +155,7 @@ func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions
 func explain(ctx context.Context, c *client.Client, req *gatekeeperv1.ExplainRequest) (*gatekeeperv1.ExplainResponse, error) {
 	r, err := c.Definitions().Explain(ctx, req)
 	if err == nil && r.GetReason() == gatekeeperv1.Reason_REASON_NO_SUCH_SEMAPHORE {
-		err = lookup.RefuseUnknown(ctx, c, []string{req.GetSemaphore()}, nil)
+		err = lookup.CheckDefined(ctx, c, []string{req.GetSemaphore()}, nil)
 		if e, ok := errors.AsType[*ui.CodeError](err); ok && r.GetTaskCount() > 0 {
 			name := words.ShellWord(req.GetSemaphore())
 			e.Hint = fmt.Sprintf("`gkctl history %s` shows who deleted it. `gkctl undo` or `gkctl apply` restores it; `gkctl job cancel --semaphore %s` cancels its jobs.", name, name)
@@ -188,7 +188,7 @@ func (o *explainOptions) print(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1
 		fmt.Fprintf(o.f.Out, "... and %d more\n", more)
 	}
 	if left := r.GetRecovering(); left != nil && r.GetReason() != gatekeeperv1.Reason_REASON_UNSPECIFIED { // otherwise in the summary
-		fmt.Fprintf(o.f.Out, "Nothing is granted until %s: the cluster was recovered, and earlier holders may still rely on their permits.\n",
+		fmt.Fprintf(o.f.Out, "No permits are granted until %s: the cluster was recovered, and earlier holders may still rely on their permits.\n",
 			time.Now().Add(left.AsDuration()).Format("2006-01-02 15:04:05"))
 	}
 }

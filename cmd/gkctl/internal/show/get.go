@@ -64,8 +64,8 @@ func newGet(f *conn.Factory, run func(*getOptions, context.Context) error) *cobr
 		GroupID:    ui.GroupInspect,
 		Use:        "get [NAME|GLOB...] [-l SELECTOR] [--group GROUP] [--state STATE,...] [--search WORDS]",
 		SuggestFor: []string{"list", "ls", "show", "describe"},
-		Short:      "Show definitions, and how many of their permits are taken",
-		Long: `Shows definitions, all of them unless names, globs or labels select some.
+		Short:      "Show definitions and how many of their permits are taken",
+		Long: `Shows definitions: all of them, or those selected by names, globs or labels.
 
 STATE shows what prevents grants apart from a lack of permits, and which fields revert to their old values and when. For names, and with
 -o wide, it also shows how long stopping holders may continue (--drain), and which slots are held for an operator (on_expiry: hold).
@@ -133,7 +133,7 @@ func (o *getOptions) read(ctx context.Context, c *client.Client) ([]*gatekeeperv
 	}
 	records, err := lookup.List(ctx, c, &gatekeeperv1.ListDefinitionsRequest{Names: o.globs, Labels: o.labels, Group: o.group, States: o.states, Search: o.search})
 	if err == nil {
-		err = lookup.RefuseUnknown(ctx, c, o.globs, nil)
+		err = lookup.CheckDefined(ctx, c, o.globs, nil)
 	}
 	return records, err
 }
@@ -270,12 +270,12 @@ const statePrefix = "DEFINITION_STATE_"
 type statesFlag []gatekeeperv1.DefinitionState
 
 func (f *statesFlag) register(cmd *cobra.Command) {
-	cmd.Flags().Var(f, "state", "only those in one of these states: "+strings.Join(stateWords(), ", "))
-	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(stateWords(), cobra.ShellCompDirectiveNoFileComp)) // fails only if there is no such flag
+	cmd.Flags().Var(f, "state", "only those in one of these states: "+strings.Join(stateNames(), ", "))
+	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(stateNames(), cobra.ShellCompDirectiveNoFileComp)) // fails only if there is no such flag
 }
 
-// stateWords returns the names of all states, sorted.
-func stateWords() []string {
+// stateNames returns the names of all states, sorted.
+func stateNames() []string {
 	var out []string
 	for n := range gatekeeperv1.DefinitionState_name {
 		if n > 0 {
@@ -294,8 +294,8 @@ func (f *statesFlag) String() string {
 func (f *statesFlag) Set(s string) error {
 	for word := range strings.SplitSeq(s, ",") {
 		word = strings.TrimSpace(word)
-		if !slices.Contains(stateWords(), word) {
-			return fmt.Errorf("must be one or more of %s", strings.Join(stateWords(), ", "))
+		if !slices.Contains(stateNames(), word) {
+			return fmt.Errorf("must be one or more of %s", strings.Join(stateNames(), ", "))
 		}
 		*f = append(*f, gatekeeperv1.DefinitionState(gatekeeperv1.DefinitionState_value[statePrefix+strings.ToUpper(word)]))
 	}

@@ -96,7 +96,7 @@ func (o *historyOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := lookup.RefuseUnrecorded(ctx, c, o.globs, words.Map(entries, (*gatekeeperv1.HistoryEntry).GetSemaphore)); err != nil {
+		if err := lookup.CheckRecorded(ctx, c, o.globs, words.Map(entries, (*gatekeeperv1.HistoryEntry).GetSemaphore)); err != nil {
 			return err
 		}
 		if o.change != 0 && len(entries) == 0 {
@@ -209,7 +209,7 @@ func historyRow(e *gatekeeperv1.HistoryEntry) ui.Row {
 // historyText describes what an entry changed.
 func historyText(e *gatekeeperv1.HistoryEntry) string {
 	var parts []string
-	if e.GetBefore() != nil && e.GetAfter() != nil && !words.SameRule(e.GetBefore(), e.GetAfter()) {
+	if e.GetBefore() != nil && e.GetAfter() != nil && !words.Equivalent(e.GetBefore(), e.GetAfter()) {
 		parts = append(parts, words.FieldChanges(e.GetBefore(), e.GetAfter())...)
 	}
 	resumed := e.GetKind() == gatekeeperv1.EventKind_EVENT_KIND_RESUMED // the pause's end no longer applies

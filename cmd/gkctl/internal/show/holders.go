@@ -65,7 +65,7 @@ func (o *holdersOptions) run(ctx context.Context) error {
 			}
 			permits = append(permits, p)
 		}
-		if err := lookup.RefuseUnknown(ctx, c, o.globs, words.Map(permits, (*gatekeeperv1.Permit).GetSemaphore)); err != nil {
+		if err := lookup.CheckDefined(ctx, c, o.globs, words.Map(permits, (*gatekeeperv1.Permit).GetSemaphore)); err != nil {
 			return err
 		}
 		return o.f.Print(o.output, ui.Listing{
@@ -116,7 +116,7 @@ func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if err := lookup.RefuseUnrecorded(ctx, c, o.globs, words.Map(permits, (*gatekeeperv1.Permit).GetSemaphore)); err != nil {
+		if err := lookup.CheckRecorded(ctx, c, o.globs, words.Map(permits, (*gatekeeperv1.Permit).GetSemaphore)); err != nil {
 			return err
 		}
 		out := heldAt{Items: ui.Messages(permits), At: at.UTC().Format(time.RFC3339)}

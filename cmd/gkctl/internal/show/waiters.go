@@ -29,7 +29,7 @@ func newWaiters(f *conn.Factory, run func(*waitersOptions, context.Context) erro
 	cmd := &cobra.Command{
 		GroupID: ui.GroupInspect,
 		Use:     "waiters [NAME|GLOB...] [-l SELECTOR] [--group GROUP]",
-		Short:   "Show the queue for permits, and the tasks waiting for a worker",
+		Short:   "Show the queue for permits and the tasks waiting for a worker",
 		Long: `Shows the queues for permits, and below them the jobs with tasks waiting for a worker, in the order in which they will be handed out. The
 slots of a worker share one line, which shows the place of the first slot in the queue. Slots with no task available are idle and have no
 place in the queue. gkctl explain NAME shows why tasks are waiting.`,
@@ -68,7 +68,7 @@ func (o *waitersOptions) run(ctx context.Context) error {
 			return err
 		}
 		found := append(words.Map(waiters, (*gatekeeperv1.Waiter).GetSemaphore), words.Map(tasks, (*gatekeeperv1.WaitingTasks).GetSemaphore)...)
-		if err := lookup.RefuseUnknown(ctx, c, o.globs, found); err != nil {
+		if err := lookup.CheckDefined(ctx, c, o.globs, found); err != nil {
 			return err
 		}
 		return o.print(waiters, tasks)

@@ -43,7 +43,7 @@ continues with another one. -o json prints each API event on a line.`,
 		},
 	}
 	cmd.Flags().BoolVar(&o.permits, "permits", false, "also show permit events")
-	cmd.Flags().Uint64Var(&o.from, "from", 0, "start at this `REVISION`; default: from now on")
+	cmd.Flags().Uint64Var(&o.from, "from", 0, "start at this `REVISION`; default: the next one")
 	cmd.Flags().IntVarP(&o.count, "count", "n", 0, "exit after `N` events")
 	o.output.Register(cmd, ui.Table, ui.JSON)
 	return cmd
@@ -88,7 +88,7 @@ func (o *watchOptions) noteFutureRevision(ctx context.Context, c *client.Client)
 	if err != nil || o.from <= r.GetRevision()+1 {
 		return // the watch reports the error
 	}
-	o.f.Logf("gkctl: revision %d is in the future; the cluster is at %d. Nothing is shown until then. --from %d shows the next event.",
+	o.f.Logf("gkctl: revision %d is in the future; the cluster is at %d. No events are shown until then. --from %d shows the next event.",
 		o.from, r.GetRevision(), r.GetRevision()+1)
 }
 

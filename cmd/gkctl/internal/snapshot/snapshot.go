@@ -25,7 +25,7 @@ func Commands(f *conn.Factory) []*cobra.Command {
 	cmd := &cobra.Command{
 		GroupID: ui.GroupCluster,
 		Use:     "snapshot",
-		Short:   "Save a backup of the cluster, and show what is in one",
+		Short:   "Save and inspect backups of the cluster",
 		Args:    cobra.ArbitraryArgs,
 		RunE:    ui.GroupHelp,
 	}
@@ -45,7 +45,7 @@ func newSave(f *conn.Factory, run func(*saveOptions, context.Context) error) *co
 	cmd := &cobra.Command{
 		Use:   "save FILE [--force]",
 		Short: "Save a backup of the cluster to a file",
-		Long: `Saves a backup of the running cluster. It requires the admin role. The backup is a consistent state that includes every change confirmed before it
+		Long: `Saves a backup of the running cluster. It requires the admin role. The backup is consistent and includes every change confirmed before it
 was taken: definitions, permits, pauses, cordons, the journal, settings, jobs with their payloads and results, bindings, and hashes of bearer tokens.
 It does not contain waiters, because they retry. Keep it where only operators can read it.
 
@@ -171,7 +171,7 @@ func newInspect(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
 		Use:   "inspect FILE",
-		Short: "Check a backup, and show what is in it",
+		Short: "Check a backup and show a summary of it",
 		Long: `Checks that a backup is complete and that this version can restore it, and shows where it comes from and how much it contains. It does not
 contact servers, and shows neither payloads nor token hashes.`,
 		Example: `  gkctl snapshot inspect gatekeeper.backup
@@ -223,6 +223,6 @@ func show(f *conn.Factory, output ui.Output, file string, b *backup.Backup) erro
 	line("jobs", "%d with %s", s.Jobs, words.Plural(s.Tasks, "task", "tasks"))
 	line("bindings", "%d with %s", s.Bindings, words.Plural(s.Tokens, "token", "tokens"))
 	line("journal", "%s", words.Plural(s.Entries, "entry", "entries"))
-	line("restored", "will not grant anything for %s", s.Quarantine)
+	line("restored", "will not grant permits for %s", s.Quarantine)
 	return w.Flush()
 }

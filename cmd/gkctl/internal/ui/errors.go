@@ -139,7 +139,7 @@ func throttled(err error) bool {
 
 // ErrorText returns the text of an error. It replaces the text of context.DeadlineExceeded.
 func ErrorText(err error) string {
-	return strings.ReplaceAll(err.Error(), context.DeadlineExceeded.Error(), "timed out waiting for an answer")
+	return strings.ReplaceAll(err.Error(), context.DeadlineExceeded.Error(), "timed out waiting for a response")
 }
 
 // Is reports whether the chain of err contains an error of type T.

@@ -72,8 +72,8 @@ func orDefault[T any](field **T, fallback T) {
 	}
 }
 
-// SameRule reports whether two definitions are equivalent.
-func SameRule(a, b *gatekeeperv1.Definition) bool { return proto.Equal(Complete(a), Complete(b)) }
+// Equivalent reports whether two definitions are equivalent.
+func Equivalent(a, b *gatekeeperv1.Definition) bool { return proto.Equal(Complete(a), Complete(b)) }
 
 // FieldChanges lists the fields in which two definitions differ, with both values.
 func FieldChanges(before, after *gatekeeperv1.Definition) []string {
@@ -88,7 +88,7 @@ func FieldChanges(before, after *gatekeeperv1.Definition) []string {
 		lines = append(lines, "fields unknown to this version of gkctl")
 	}
 	if len(lines) == 0 {
-		return []string{"its fields did not change"}
+		return []string{"no fields changed"}
 	}
 	return lines
 }

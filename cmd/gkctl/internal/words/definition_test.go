@@ -31,7 +31,7 @@ func TestComplete_Defaults_MatchServers(t *testing.T) {
 			t.Errorf("%s differs from the servers' default: %v", field, d)
 		}
 	}
-	if !SameRule(d, &gatekeeperv1.Definition{Name: "x"}) || SameRule(d, &gatekeeperv1.Definition{Name: "y"}) {
+	if !Equivalent(d, &gatekeeperv1.Definition{Name: "x"}) || Equivalent(d, &gatekeeperv1.Definition{Name: "y"}) {
 		t.Error("SameRule() is false for equivalent definitions, or true for different ones")
 	}
 }

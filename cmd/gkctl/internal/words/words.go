@@ -151,7 +151,7 @@ func ShellWord(s string) string {
 
 // HeldText describes an expired permit whose slot is held for an operator, and how to free the slot.
 func HeldText(p *gatekeeperv1.Permit) string {
-	return fmt.Sprintf("%s: the permit of %s expired, and its slot is held for an operator until gkctl clear %d",
+	return fmt.Sprintf("%s: the permit of %s expired; its slot is held until an operator runs gkctl clear %d",
 		p.GetSemaphore(), HolderText(p), p.GetToken())
 }
 
@@ -211,8 +211,8 @@ func Firing(f *gatekeeperv1.Firing) string {
 // DueText formats the due time of a firing for display: in UTC, without fractions of a second.
 func DueText(t *timestamppb.Timestamp) string { return t.AsTime().Format(time.RFC3339) }
 
-// MarkMoved reports whether a change moved the time up to which firings are considered forgotten.
-func MarkMoved(c *gatekeeperv1.FiringsChange) bool {
+// ForgottenUpToChanged reports whether a change moved the time up to which firings are considered forgotten.
+func ForgottenUpToChanged(c *gatekeeperv1.FiringsChange) bool {
 	return !c.GetForgottenUpTo().AsTime().Equal(c.GetForgottenUpToBefore().AsTime())
 }
 
@@ -222,7 +222,7 @@ func ForgottenText(c *gatekeeperv1.FiringsChange, verb string) string {
 	if names := Map(c.GetFirings(), func(f *gatekeeperv1.FiringClaim) string { return Firing(f.GetFiring()) }); len(names) > 0 {
 		text = fmt.Sprintf("%s %s (%s)", Plural(len(names), "firing", "firings"), verb, SomeNames(names))
 	}
-	if MarkMoved(c) {
+	if ForgottenUpToChanged(c) {
 		if text != "" {
 			text += "; "
 		}
@@ -287,5 +287,5 @@ func MissingText(m *gatekeeperv1.MissingEntries) string {
 	if what == "" {
 		what = "some of the objects it changed"
 	}
-	return fmt.Sprintf("the journal has forgotten what change %d did to %s", m.GetChange(), what)
+	return fmt.Sprintf("the journal no longer contains the effects of change %d on %s", m.GetChange(), what)
 }

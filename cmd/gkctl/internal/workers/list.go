@@ -64,7 +64,7 @@ func listing(workers []*gatekeeperv1.Worker) ui.Listing {
 	l := ui.Listing{
 		Headers: []string{"SEMAPHORE", "GROUP", "ACQUIRER", "STATE", "FREE", "JOB", "TASK", "ATTEMPT", "HELD FOR", "PROGRESS"},
 		More:    []string{"TOKEN", "WORKER"},
-		Object:  ui.Items(ui.Messages(workers)), Empty: "No worker is connected.",
+		Object:  ui.Items(ui.Messages(workers)), Empty: "No workers are connected.",
 	}
 	for _, w := range workers {
 		id := w.GetIdentity()

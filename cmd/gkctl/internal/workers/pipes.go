@@ -18,8 +18,8 @@ type pipes struct {
 
 type pipe struct{ r, w *os.File }
 
-// strayLimit is how long to wait, after the command has exited, for output from processes that have left its group.
-const strayLimit = time.Second
+// strayTimeout is how long to wait, after the command has exited, for output from processes that have left its group.
+const strayTimeout = time.Second
 
 func newPipes() (*pipes, error) {
 	p := new(pipes)
@@ -54,7 +54,7 @@ func (p *pipes) begin(input []byte, output, errors io.Writer) {
 func (p *pipes) close() {
 	_ = p.in.w.Close() // nothing reads the input anymore
 	for _, f := range []*os.File{p.out.r, p.err.r} {
-		_ = f.SetReadDeadline(time.Now().Add(strayLimit)) // pipes support deadlines
+		_ = f.SetReadDeadline(time.Now().Add(strayTimeout)) // pipes support deadlines
 	}
 	p.copying.Wait()
 	for _, each := range []pipe{p.in, p.out, p.err} {
@@ -79,7 +79,7 @@ func (r *result) Write(p []byte) (int, error) {
 // bytes returns the output, or an error if it exceeds the limit.
 func (r *result) bytes() ([]byte, error) {
 	if r.size > r.limit {
-		return nil, fmt.Errorf("the output has %d bytes, but the job's max_result is %d", r.size, r.limit)
+		return nil, fmt.Errorf("the output is %d bytes, but the job's max_result is %d", r.size, r.limit)
 	}
 	return r.kept, nil
 }

@@ -43,19 +43,19 @@ func newWork(f *conn.Factory, run func(*workOptions, context.Context) error) *co
 		GroupID: ui.GroupWork,
 		Use:     "work SEMAPHORE|--semaphore NAME [flags] -- COMMAND [ARGUMENT...]",
 		Short:   "Run a command for each task of a semaphore's jobs; `work list` shows workers",
-		Long: `Turns any program into a worker: it takes tasks from the semaphore's jobs, and runs the command for each of them. The command reads the task's
+		Long: `Turns any program into a worker: it takes tasks from the semaphore's jobs and runs the command for each of them. The command reads the task's
 payload from standard input. Its standard output is the result, and its exit code determines the outcome:
 
   0      the task is done
   75     the task is returned for another attempt, at least a second later; the attempt is not counted
-  other  the task has failed; the failure consists of the exit code and the last line of standard error
+  other  the task has failed; the failure message contains the exit code and the last line of standard error
 
 A task also fails if its output exceeds the job's max_result. Each task is covered by a permit, which gkctl keeps alive. If the permit is lost or
 must be given up, or the job is cancelled, the command and the processes it started receive SIGTERM, and then SIGKILL after --kill-after or at the
 end of a drain. Both are sent before another worker can get the task. Unfinished tasks are returned, and the attempt is not counted. Processes
 that the command leaves running in its process group are killed. The command has no terminal.
 
-SIGTERM, SIGINT and SIGHUP drain the worker: it takes no more tasks, and exits once the running tasks have finished, or after --grace. A second
+SIGTERM, SIGINT and SIGHUP drain the worker: it takes no more tasks and exits once the running tasks have finished, or after --grace. A second
 SIGTERM or SIGINT stops the commands and returns their tasks.
 
 While no server is reachable, commands continue for as long as their permits are safe. If a semaphore is paused or does not admit the worker, the
@@ -76,7 +76,7 @@ The command's environment contains GK_JOB, GK_TASK (the index of the task, from 
 GK_TOKEN, GK_GROUP, GK_ACQUIRER and GK_PERMIT_FILE.`,
 		Example: `  gkctl work resize --parallel 4 -- convert - -resize 200x200 jpg:-
   gkctl work count-words -- wc -w
-  gkctl work mails --shell -- 'sendmail -t && echo sent'`,
+  gkctl work emails --shell -- 'sendmail -t && echo sent'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if o.semaphore == "" {
 				return held.Line("work")(cmd, args)
@@ -142,7 +142,7 @@ func (o *workOptions) run(ctx context.Context) error {
 func (o *workOptions) check() error {
 	switch {
 	case o.parallel < 1 || o.parallel > maxParallel:
-		return ui.Usagef("--parallel must be 1 to %d", maxParallel)
+		return ui.Usagef("--parallel must be between 1 and %d", maxParallel)
 	case o.weight == 0:
 		return ui.Usagef("--weight must be greater than 0")
 	case o.killAfter < 0:

@@ -138,7 +138,7 @@ func (w *worker) ended(_ context.Context, r work.Report) {
 	case gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_CUT_SHORT:
 		w.f.Logf("gkctl: %s was returned: %s", label, words.Cell(r.Err.Error()))
 	default:
-		w.verbosef("%s is done after %s", label, words.Elapsed(r.Took))
+		w.verbosef("%s finished in %s", label, words.Elapsed(r.Took))
 	}
 	if r.Unrecorded != nil {
 		w.f.Logf("gkctl: the outcome of %s was not recorded: %s", label, words.Cell(r.Unrecorded.Error()))
@@ -192,7 +192,7 @@ func (w *worker) handle(task context.Context, t *work.Task) ([]byte, error) {
 func exitText(s child.State, last string) string {
 	text := fmt.Sprintf("exit code %d", s.Code)
 	if s.Signal != 0 {
-		text = "ended by " + child.SignalName(s.Signal)
+		text = "killed by " + child.SignalName(s.Signal)
 	}
 	if last != "" {
 		text += ": " + last

@@ -49,10 +49,10 @@ type hello struct {
 }
 
 // errNotPeer means that the other side does not speak this protocol.
-var errNotPeer = errors.New("peer: not a Gatekeeper peer of this version")
+var errNotPeer = errors.New("peer: not a Gatekeeper peer with a compatible version")
 
 // ErrRemoved, returned by Config.CheckPeer, tells the refused peer that it was permanently removed from the cluster.
-var ErrRemoved = errors.New("it was removed from the cluster, and its id is never used again")
+var ErrRemoved = errors.New("it was removed from the cluster, and its id cannot be reused")
 
 // Limits on what a peer may report about itself, so that it can be stored and logged.
 const (
@@ -78,7 +78,7 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string {
 	if e.Reason == "" {
-		return "peer: refused without a reason, because unknown peers receive none: the server at that address probably belongs to another cluster; its log says why it refused"
+		return "peer: refused without a reason, as all unknown peers are: the server at that address probably belongs to a different cluster; see its log for the reason"
 	}
 	return "peer: refused: " + e.Reason
 }

@@ -61,7 +61,7 @@ func (l *Layer) secure(c *conn, address string, deadline time.Time) error {
 	secured := tls.Client(c.Conn, cfg)
 	switch err := secured.Handshake(); {
 	case isClosed(err):
-		return errors.New("it closed the connection during the TLS handshake; if it does so again, it does not speak TLS: " +
+		return errors.New("it closed the connection during the TLS handshake; if this keeps happening, it does not speak TLS: " +
 			"set --peer-tls-cert on all members, unless it is a different program")
 	case err != nil:
 		return l.explain(err)
@@ -208,7 +208,7 @@ func (l *Layer) sharesSeed(cluster string) bool {
 func (l *Layer) checkHello(h hello, verified bool, ahead *time.Duration) error {
 	switch {
 	case l.cfg.HeldID != nil:
-		return fmt.Errorf("%s does not know yet that its cluster has been founded", l.cfg.ID)
+		return fmt.Errorf("%s is still waiting for its cluster to be founded", l.cfg.ID)
 	case h.Cluster != l.cfg.Cluster:
 		return l.wrongClusterError(h)
 	case h.To != l.cfg.ID:
@@ -222,7 +222,7 @@ func (l *Layer) checkHello(h hello, verified bool, ahead *time.Duration) error {
 // wrongClusterError returns the error that refuses a peer from another cluster. If that is an earlier incarnation of
 // this cluster, the peer must stop.
 func (l *Layer) wrongClusterError(h hello) error {
-	reason := fmt.Sprintf("%s belongs to cluster %s, but %s to cluster %s", l.cfg.ID, l.cfg.Cluster, h.From, h.Cluster)
+	reason := fmt.Sprintf("%s belongs to cluster %s, but %s belongs to cluster %s", l.cfg.ID, l.cfg.Cluster, h.From, h.Cluster)
 	if l.cfg.Succeeds(l.cfg.Cluster, h.Cluster) {
 		return &earlierError{reason}
 	}

@@ -130,11 +130,11 @@ func TestDial_OtherCluster_RefusalHidesReason(t *testing.T) {
 	b := newHost(t, "b", nil)
 	_, err := dial(a, "b", b)
 	refused, ok := errors.AsType[*RefusedError](err)
-	if !ok || refused.Reason != "" || strings.Contains(err.Error(), "c1") || !strings.Contains(err.Error(), "its log says why") {
+	if !ok || refused.Reason != "" || strings.Contains(err.Error(), "c1") || !strings.Contains(err.Error(), "see its log for the reason") {
 		t.Errorf("dial = %v, want a refusal without a reason", err)
 	}
 	<-b.rejected
-	if !strings.Contains(b.logged(), "to cluster c1") || !strings.Contains(a.logged(), b.addr) || !strings.Contains(a.logged(), "its log says why") {
+	if !strings.Contains(b.logged(), "to cluster c1") || !strings.Contains(a.logged(), b.addr) || !strings.Contains(a.logged(), "see its log for the reason") {
 		t.Errorf("a logged %q and b logged %q, want the reason in b's log and a reference to it in a's", a.logged(), b.logged())
 	}
 	before := len(b.logged())

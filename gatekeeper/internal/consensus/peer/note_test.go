@@ -108,7 +108,7 @@ func TestQuery_ClusterMember_HidesClusterFromOutsiders(t *testing.T) {
 // Only peers of the same cluster receive the reason for the refusal: this member has not started yet.
 func TestDial_StartingMember_RefusesEveryPeer(t *testing.T) {
 	member := newHost(t, "a", nil)
-	for heldID, want := range map[string]string{"c1": "does not know yet that its cluster has been founded", "": "without a reason", "c2": "without a reason"} {
+	for heldID, want := range map[string]string{"c1": "is still waiting for its cluster to be founded", "": "without a reason", "c2": "without a reason"} {
 		b := startingMember(t, "b", heldID)
 		if _, err := dial(member, "b", b); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("held id %q: dial = %v, want %q", heldID, err, want)

@@ -21,7 +21,7 @@ func (l *Layer) explain(err error) error {
 	plain, _ := errors.AsType[tls.RecordHeaderError](err)
 	switch {
 	case unknown:
-		return fmt.Errorf("%w: its certificate was not issued by the authorities in %q: compare --peer-tls-ca on both members; all members must use the same one",
+		return fmt.Errorf("%w: its certificate was not issued by an authority in %q: compare --peer-tls-ca on both members; all members must use the same one",
 			err, l.cfg.TLS.CA)
 	case remote && alert.Op == "remote error" && strings.Contains(err.Error(), "unknown certificate authority"):
 		return fmt.Errorf("%w: it rejects the certificate %q of this server: compare --peer-tls-ca on both members; all members must use the same one",
@@ -44,6 +44,6 @@ func (l *Layer) errClosed() error {
 	if !l.cfg.TLS.IsZero() {
 		cause = fmt.Sprintf("it rejects the certificate %q of this server (compare --peer-tls-ca on both members)", l.cfg.TLS.Cert)
 	}
-	return fmt.Errorf("it closed the connection without an answer; if it does so again, %s, or it is a different program, or a Gatekeeper server "+
+	return fmt.Errorf("it closed the connection without an answer; if this keeps happening, %s, or it is a different program, or a Gatekeeper server "+
 		"whose version does not answer a new cluster's members: stop or upgrade it", cause)
 }

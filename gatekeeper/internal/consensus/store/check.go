@@ -22,7 +22,7 @@ const (
 const oldEntries = "entries"
 
 // ErrOldFormat means that a data directory is in the format used before raft-boltdb. Convert converts it.
-var ErrOldFormat = errors.New("its log is in a format that only earlier builds wrote: stop the server and run gatekeeperd convert --data-dir on this directory; it keeps the old files")
+var ErrOldFormat = errors.New("its log is in a format used only by earlier builds: stop the server and run gatekeeperd convert --data-dir on this directory; it keeps the old files")
 
 // check reads every used part of RaftFile and returns an error if any of it is damaged. It reads the whole log, which
 // snapshots keep short.
@@ -64,7 +64,7 @@ func (c *checker) visit(bucket, key, value []byte) error {
 	case string(bucket) == logsBucket:
 		return c.entry(key, value)
 	case string(bucket) != confBucket:
-		return fmt.Errorf("this format has no bucket %q", bucket)
+		return fmt.Errorf("unexpected bucket %q", bucket)
 	}
 	if _, err := intact.Unseal(key, value); err != nil {
 		return fmt.Errorf("the value of %q: %w", key, err)

@@ -16,7 +16,7 @@ import (
 )
 
 // ErrConverted means that a data directory is not in an old format, so it needs no conversion.
-var ErrConverted = errors.New("it already has the format of this build")
+var ErrConverted = errors.New("it is already in the format of this build")
 
 const (
 	convertDir = "convert.tmp" // in a data directory: the new files before they are moved into place
@@ -81,7 +81,7 @@ func (c *conversion) undo() error {
 		return err
 	}
 	if _, err := os.Stat(c.tmp); err != nil {
-		return fmt.Errorf("%s%s already exists: move it away", wal.Dir, oldSuffix)
+		return fmt.Errorf("%s%s already exists: move it out of the way", wal.Dir, oldSuffix)
 	}
 	// placeLog moves the new segments out of tmp. While they are still in tmp, any segments in their final directory
 	// are a copy of the old ones that an operator has put back, and a server may have written to that copy since then.
@@ -179,7 +179,7 @@ func (c *conversion) keepRaftFile() error {
 	kept, err := os.Stat(path + oldSuffix)
 	if err == nil { // an earlier call got this far
 		if current, err := os.Stat(path); err != nil || !os.SameFile(current, kept) {
-			return errors.Join(fmt.Errorf("%s%s already exists: move it away", RaftFile, oldSuffix), err)
+			return errors.Join(fmt.Errorf("%s%s already exists: move it out of the way", RaftFile, oldSuffix), err)
 		}
 	} else if err := os.Link(path, path+oldSuffix); err != nil {
 		return err

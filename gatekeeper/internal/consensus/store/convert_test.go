@@ -261,7 +261,7 @@ func TestConvert_OldNamesTaken_IsRefused(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("mine"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Convert(dir); err == nil || !strings.Contains(err.Error(), "move it away") || string(mustRead(t, filepath.Join(dir, name))) != "mine" {
+		if _, err := Convert(dir); err == nil || !strings.Contains(err.Error(), "move it out of the way") || string(mustRead(t, filepath.Join(dir, name))) != "mine" {
 			t.Errorf("%s: Convert() = %v, want an error and an unchanged file", name, err)
 		}
 	}

@@ -55,5 +55,5 @@ func disturbed(op string, f func() error) error {
 	case how == "fail" && what == "sync":
 		return errors.Join(f(), syscall.EIO)
 	}
-	return fmt.Errorf("%s contains %q, which is not a disk state", file, words)
+	return fmt.Errorf("%s contains %q, which is not a valid disk state", file, words)
 }

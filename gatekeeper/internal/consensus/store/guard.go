@@ -82,7 +82,7 @@ func (g *Guard) Do(op string, f func() error) {
 	}
 	start := time.Now()
 	watchdog := time.AfterFunc(g.cfg.Timeout, func() {
-		g.Fail(fmt.Errorf("store: %s has not returned for %v; the disk is hung", op, g.cfg.Timeout))
+		g.Fail(fmt.Errorf("store: %s has not returned after %v; the disk is hung", op, g.cfg.Timeout))
 	})
 	err := disturbed(op, f)
 	watchdog.Stop()

@@ -58,7 +58,7 @@ func readLegacy(dir string) (*legacy, error) {
 func (l *legacy) readWAL(dir string) error {
 	segments, err := wal.Read(dir, l, func(index uint64, log *raft.Log) error {
 		if log.Index != index {
-			return fmt.Errorf("entry %d is stored there", log.Index)
+			return fmt.Errorf("found entry %d instead", log.Index)
 		}
 		return l.decode(index, log.Data, log)
 	})
@@ -102,7 +102,7 @@ func (l *legacy) add(bucket, key, value []byte) error {
 		l.entries = append(l.entries, entry)
 		return l.order.Next(index, entry.Term)
 	case string(bucket) != oldFacts:
-		return fmt.Errorf("this format has no bucket %q", bucket)
+		return fmt.Errorf("unexpected bucket %q", bucket)
 	}
 	content, err := intact.Unseal(key, value)
 	if err != nil {

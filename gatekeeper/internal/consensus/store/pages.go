@@ -71,7 +71,7 @@ func walk(file io.ReaderAt, visit func(bucket, key, value []byte) error) error {
 		return err
 	}
 	if a.pageSize < pageHeaderSize+metaSize || a.pageSize > math.MaxUint16+1 {
-		return fmt.Errorf("the page size is %d bytes", a.pageSize)
+		return fmt.Errorf("invalid page size: %d bytes", a.pageSize)
 	}
 	b, err := readMeta(file, int64(a.pageSize))
 	if err != nil {

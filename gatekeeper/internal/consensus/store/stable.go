@@ -98,7 +98,7 @@ func (s *Stable) vote() ([]byte, error) {
 		return nil, err
 	}
 	if len(vote) < 8 {
-		s.guard.Halt(damaged("the stored vote has %d bytes", len(vote)))
+		s.guard.Halt(damaged("the stored vote is %d bytes long", len(vote)))
 	}
 	return vote, nil
 }

@@ -2674,8 +2674,8 @@ func (x *Forget) GetFirings() []*Firing {
 	return nil
 }
 
-// ForgetFirings is an operator's repair of a semaphore's remembered firings. It forgets either all of the listed
-// firings or none.
+// ForgetFirings repairs a semaphore's remembered firings on behalf of an operator. Either all of the listed firings are
+// forgotten or none.
 type ForgetFirings struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -3084,7 +3084,7 @@ func (x *WorkLimits) GetClusterBytes() uint64 {
 // RequestBounds holds the limits on remembered requests. 0 means the default: 10 minutes, 1,000, 64 MiB and 16 MiB.
 type RequestBounds struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The minimum time for which a request is remembered, in nanoseconds, unless the memory is full.
+	// The minimum time for which a request is remembered, in nanoseconds, unless a size limit is reached.
 	Lifetime int64 `protobuf:"varint,1,opt,name=lifetime,proto3" json:"lifetime,omitempty"`
 	// How many requests per semaphore, and how many edits, are remembered for longer.
 	Kept uint32 `protobuf:"varint,2,opt,name=kept,proto3" json:"kept,omitempty"`
@@ -3331,7 +3331,7 @@ func (x *EndDrain) GetAt() int64 {
 	return 0
 }
 
-// Revert restores the fields that a temporary change had replaced, except those that have been set again since.
+// Revert restores the fields that a temporary change had replaced, except those that have been set again since then.
 type Revert struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Revision uint64                 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
@@ -3401,7 +3401,7 @@ func (x *Revert) GetAt() int64 {
 	return 0
 }
 
-// Sight remembers callers that made requests. It is not a change and has no revision.
+// Sight records callers that have made requests. It is not a change and has no revision.
 type Sight struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Term          uint64                 `protobuf:"varint,1,opt,name=term,proto3" json:"term,omitempty"`
@@ -3808,7 +3808,7 @@ type UndoEdit struct {
 	Change *Change `protobuf:"bytes,1,opt,name=change,proto3" json:"change,omitempty"`
 	// For a create: the pause that is restored with the definition.
 	Pause *StoredPause `protobuf:"bytes,2,opt,name=pause,proto3" json:"pause,omitempty"`
-	// Temporary edits whose end is scheduled again, and the revisions of temporary edits whose end is cancelled.
+	// Temporary edits whose ends are rescheduled, and the revisions of temporary edits whose ends are cancelled.
 	RestoredEnds  []*StoredRevert `protobuf:"bytes,3,rep,name=restored_ends,json=restoredEnds,proto3" json:"restored_ends,omitempty"`
 	RemovedEnds   []uint64        `protobuf:"varint,4,rep,packed,name=removed_ends,json=removedEnds,proto3" json:"removed_ends,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -4720,11 +4720,11 @@ type Header struct {
 	Settings       *Settings `protobuf:"bytes,9,opt,name=settings,proto3" json:"settings,omitempty"`
 	// The largest value that max_duration has ever had, in nanoseconds.
 	LargestDuration int64 `protobuf:"varint,10,opt,name=largest_duration,json=largestDuration,proto3" json:"largest_duration,omitempty"`
-	// How long nothing is granted after a promotion, in nanoseconds, until EndQuarantine; 0: no recovery is in progress.
-	// Feature level 2.
+	// How long no permits are granted after a promotion, in nanoseconds, until EndQuarantine; 0: no recovery is in
+	// progress. Feature level 2.
 	Quarantine int64 `protobuf:"varint,11,opt,name=quarantine,proto3" json:"quarantine,omitempty"`
-	// The time of the last recovery that lost permits, in Unix nanoseconds; 0: none has. For holders before that time,
-	// the journal is incomplete. Feature level 2.
+	// The time of the last recovery that lost permits, in Unix nanoseconds; 0: none. The journal is incomplete for the
+	// time before it. Feature level 2.
 	HistoryBegins int64 `protobuf:"fixed64,12,opt,name=history_begins,json=historyBegins,proto3" json:"history_begins,omitempty"`
 	// The newest revision of a forgotten edit; 0: none. Feature level 3.
 	EditsForgotten uint64 `protobuf:"varint,13,opt,name=edits_forgotten,json=editsForgotten,proto3" json:"edits_forgotten,omitempty"`
@@ -4889,7 +4889,7 @@ type StoredDefinition struct {
 	UpdatedAt       int64                  `protobuf:"fixed64,5,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	Reason          string                 `protobuf:"bytes,6,opt,name=reason,proto3" json:"reason,omitempty"`
 	Pause           *StoredPause           `protobuf:"bytes,7,opt,name=pause,proto3" json:"pause,omitempty"`
-	// When the definition got its misfire policy; 0 if the policy is skip. Feature level 4.
+	// When the definition's misfire policy was set; 0 if the policy is skip. Feature level 4.
 	MisfiresFrom  int64 `protobuf:"fixed64,8,opt,name=misfires_from,json=misfiresFrom,proto3" json:"misfires_from,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -5346,7 +5346,8 @@ type StoredSemaphore struct {
 	Reverts []*StoredRevert `protobuf:"bytes,5,rep,name=reverts,proto3" json:"reverts,omitempty"`
 	// The newest revision of a forgotten request; 0: none. Feature level 3.
 	RequestsForgotten uint64 `protobuf:"varint,6,opt,name=requests_forgotten,json=requestsForgotten,proto3" json:"requests_forgotten,omitempty"`
-	// The latest end time of a permit whose end the journal has forgotten, in Unix nanoseconds; 0: none. Feature level 3.
+	// The latest end time of any permit whose end the journal has forgotten, in Unix nanoseconds; 0: none. Feature level
+	// 3.
 	EndsForgotten int64 `protobuf:"fixed64,9,opt,name=ends_forgotten,json=endsForgotten,proto3" json:"ends_forgotten,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -6309,7 +6310,7 @@ type JournalEntry struct {
 	// The pause or the cordon that was replaced. This and the following fields: feature level 2.
 	PauseBefore  *StoredPause  `protobuf:"bytes,16,opt,name=pause_before,json=pauseBefore,proto3" json:"pause_before,omitempty"`
 	CordonBefore *StoredCordon `protobuf:"bytes,17,opt,name=cordon_before,json=cordonBefore,proto3" json:"cordon_before,omitempty"`
-	// Temporary edits whose end this entry cancelled, and those whose end it scheduled again.
+	// Temporary edits whose ends this entry cancelled, and those whose ends it rescheduled.
 	RemovedEnds  []*StoredRevert `protobuf:"bytes,18,rep,name=removed_ends,json=removedEnds,proto3" json:"removed_ends,omitempty"`
 	RestoredEnds []*StoredRevert `protobuf:"bytes,19,rep,name=restored_ends,json=restoredEnds,proto3" json:"restored_ends,omitempty"`
 	// The change that this one undid.

@@ -75,7 +75,7 @@ func Verify(index uint64, log *raft.Log) error {
 func checkEntry(index uint64, log *raft.Log) error {
 	switch {
 	case log.Index != index:
-		return fmt.Errorf("entry %d is stored there", log.Index)
+		return fmt.Errorf("found entry %d instead", log.Index)
 	case len(log.Extensions) == 0:
 		return errors.New("it has no checksum")
 	case !bytes.Equal(log.Extensions, appendSum(nil, log)):

@@ -102,7 +102,7 @@ func (m misplaced) GetLog(_ uint64, log *raft.Log) error { return m.inner.GetLog
 func TestEntries_AtDifferentIndex_IsDamaged(t *testing.T) {
 	_, backing := newEntries(t, &raft.Log{Index: 1, Term: 4, Data: []byte("the name")})
 	err := NewEntries(misplaced{backing}, "the file").GetLog(2, &raft.Log{})
-	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "entry 1 is stored there") {
+	if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "found entry 1 instead") {
 		t.Error(err)
 	}
 }

@@ -79,7 +79,7 @@ func (v *Values) GetUint64(key []byte) (uint64, error) {
 		return 0, err
 	}
 	if len(value) != 8 {
-		return 0, Damaged(v.part, "the value of %s has %d bytes", key, len(value))
+		return 0, Damaged(v.part, "the value of %s is %d bytes long", key, len(value))
 	}
 	return binary.BigEndian.Uint64(value), nil
 }

@@ -108,15 +108,15 @@ func (w *segmentWalk) hasLaterBatch(torn int64) (bool, error) {
 	rest = bytes.TrimRight(rest, "\x00")
 	rest = append(rest, make([]byte, frameHeaderSize)...) // a CRC may end with zeros
 	for ; len(rest) >= 2*frameHeaderSize; rest = rest[frameHeaderSize:] {
-		if wholeBatch(rest) {
+		if isCompleteBatch(rest) {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// wholeBatch reports whether b begins with frames followed by their CRC. A partial batch has a different CRC.
-func wholeBatch(b []byte) bool {
+// isCompleteBatch reports whether b begins with frames followed by their CRC. A partial batch has a different CRC.
+func isCompleteBatch(b []byte) bool {
 	for at := int64(0); at+frameHeaderSize <= int64(len(b)); at += frameHeaderSize {
 		number := binary.LittleEndian.Uint32(b[at+4:])
 		switch {
@@ -203,7 +203,7 @@ func (w *segmentWalk) content(kind byte, length uint32) (ok bool, err error) {
 	if kind == indexFrame {
 		w.sealed = uint64(start)
 		if !bytes.Equal(b, w.list()) && w.firstErr == nil {
-			w.firstErr = errors.New("its index of entries is not what was written")
+			w.firstErr = errors.New("its entry index is corrupted")
 		}
 		return true, nil
 	}

@@ -16,7 +16,7 @@ export const states = [
   { value: 'DEFINITION_STATE_HELD', word: 'held for an operator', tone: 'stop',
     help: 'A slot is held until an operator clears it.' },
   { value: 'DEFINITION_STATE_STOPPING', word: 'stopping', tone: 'stop', help: 'A holder must stop.' },
-  { value: 'DEFINITION_STATE_CORDONED', word: 'cordoned', tone: 'deny', help: 'Because of a cordon, nobody gets a permit.' },
+  { value: 'DEFINITION_STATE_CORDONED', word: 'cordoned', tone: 'deny', help: 'No permits are granted because of a cordon.' },
   { value: 'DEFINITION_STATE_DENIED', word: 'denied', tone: 'deny',
     help: 'Callers are denied, and no permits are granted until an operator intervenes.' },
   { value: 'DEFINITION_STATE_UNMATCHED', word: 'unmatched', tone: 'stop',
@@ -25,7 +25,7 @@ export const states = [
   { value: 'DEFINITION_STATE_PAUSED', word: 'paused', tone: 'pause', help: 'No permits are granted until the pause ends.' },
   { value: 'DEFINITION_STATE_WAITING', word: 'waiting', tone: 'wait', help: 'A caller is waiting in the queue.' },
   { value: 'DEFINITION_STATE_RUNNING', word: 'running', tone: 'run', help: 'A permit is held.' },
-  { value: 'DEFINITION_STATE_IDLE', word: 'idle', tone: 'idle', help: 'None of the other states.' },
+  { value: 'DEFINITION_STATE_IDLE', word: 'idle', tone: 'idle', help: 'None of the other states applies.' },
 ];
 
 const unknown = { value: '', word: 'unknown', tone: 'idle', help: '' };
@@ -76,7 +76,7 @@ export function pauseSentence(p) {
   let text = p.until ? `Paused until ${dateTime(p.until)}` : 'Paused until resumed';
   if (p.reason) text += `: ${p.reason}`;
   if (p.stop) text += p.drain ? `. Holders must stop within ${brief(ms(p.drain))}` : '. Holders must stop';
-  return `${text}. By ${p.author || 'somebody'}.`;
+  return `${text}. By ${p.author || 'someone'}.`;
 }
 
 export function missedText(m) {
@@ -126,7 +126,7 @@ export const fields = [
   { name: 'takeover', kind: 'flag', label: 'Takeover',
     help: 'A caller may take over the permit of a holder that it considers dead.' },
   { name: 'expect_every', kind: 'duration', label: 'Expect every',
-    help: 'How often this work should run. Otherwise it is shown as missed. Empty: no expectation.' },
+    help: 'How often this work should run; if it does not, it is shown as missed. Empty: no expectation.' },
   { name: 'firing_on_loss', kind: 'choice', prefix: 'FIRING_ON_LOSS_', values: ['SPENT', 'FREE'],
     label: 'Firing on loss', help: 'What happens to a firing whose permit is lost. free: it can be claimed again.' },
   { name: 'firing_retention', kind: 'duration', label: 'Firing retention',

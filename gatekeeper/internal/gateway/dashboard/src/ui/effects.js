@@ -39,8 +39,8 @@ export function Stopped({ effects }) {
         ['Since', (s) => html`<${Since} at=${s.permit.granted_at} />`, 'num'],
         ['Slot free within', (s) => brief(ms(s.free_within)) + (s.drain_left ? ` (its drain had ${brief(ms(s.drain_left))} left)` : ''), 'num'],
       ]}
-      note=${`${rows.length > limit ? `And ${count(rows.length - limit)} more. ` : ''}A slot is free when its holder
-        releases it, or at the latest when the holder's drain and then its permit have expired.`}
+      note=${`${rows.length > limit ? `And ${count(rows.length - limit)} more. ` : ''}A slot is freed when its holder
+        releases it, or once the holder's drain and then its permit have expired.`}
     />
   </section>`;
 }

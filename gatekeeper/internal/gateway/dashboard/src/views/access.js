@@ -66,7 +66,7 @@ function Bindings({ session: s }) {
           caption="Bindings"
           rows=${matching.slice(0, limit)}
           rowKey=${(b) => b.name}
-          empty=${html`<${Empty} title=${filter ? 'No binding matches.' : 'There are no bindings.'} />`}
+          empty=${html`<${Empty} title=${filter ? 'No bindings match.' : 'There are no bindings.'} />`}
           note=${matching.length > limit && `and ${count(matching.length - limit)} more: narrow them down with Find`}
           columns=${[
             ['Name', (b) => b.name, 'name'],

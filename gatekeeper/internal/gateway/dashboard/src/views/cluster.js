@@ -27,7 +27,7 @@ function TransferDialog({ member, onClose, onDone }) {
   };
   return html`<${Dialog} title="Transfer leadership" onClose=${onClose}>
     <form onSubmit=${submit}>
-      <p>${member.id} becomes the leader. Permits are not affected; calls are briefly delayed.</p>
+      <p>${member.id} will become the leader. Permits are not affected; calls will be briefly delayed.</p>
       <${Failure} error=${error} />
       <p class="row end"><button type="button" onClick=${onClose}>Cancel</button>
       <button class="primary">Make ${member.id} the leader</button></p>
@@ -66,7 +66,7 @@ function Clocks({ leader }) {
     <${Table}
       caption="Clocks that are off"
       rows=${rows.slice(0, 100)}
-      empty=${html`<${Empty} title=${leader ? 'No clock is off.' : 'Only the leader compares clocks, and it is not responding.'} />`}
+      empty=${html`<${Empty} title=${leader ? 'No clocks are off.' : 'Only the leader compares clocks, and it is not responding.'} />`}
       columns=${[
         ['Clock', (c) => c.name, 'name'],
         ['Off by', (c) => html`<span class="tone-stop">${clockOffset(c.ahead)}</span>`, 'num'],

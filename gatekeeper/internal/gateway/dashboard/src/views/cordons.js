@@ -24,7 +24,7 @@ export function Cordons() {
     verb="Remove"
     role="ROLE_OPERATOR"
     preview=${async () => ({})}
-    show=${() => html`<p class="lead">${capitalize(cordonTarget(removing))} gets permits again, wherever a rule admits it.</p>`}
+    show=${() => html`<p class="lead">${capitalize(cordonTarget(removing))} will get permits again wherever a rule admits it.</p>`}
     run=${(common) => post('/v1/uncordon', { id: removing.id, ...common })}
     done=${() => `${capitalize(cordonTarget(removing))} is no longer cordoned.`}
     onDone=${cordonsChanged}

@@ -51,8 +51,8 @@ function Actions({ job, onChange }) {
     html`<${Action} role="ROLE_OPERATOR" semaphore=${semaphore} why=${why}
       onClick=${() => setDialog(name)}>${text}<//>`;
   return html`
-    ${button('retry', 'Retry failed …', job.failed ? '' : 'No task has failed.')}
-    ${button('drop', 'Drop failed …', job.failed ? '' : 'No task has failed.')}
+    ${button('retry', 'Retry failed …', job.failed ? '' : 'No tasks have failed.')}
+    ${button('drop', 'Drop failed …', job.failed ? '' : 'No tasks have failed.')}
     ${button('cancel', 'Cancel …',
       job.over ? 'The job has ended.' : state === 'cancelled' ? 'It is already cancelled.' : '')}
     ${button('delete', 'Delete …', job.over ? '' : 'The job has not ended. Cancel it first.')}
@@ -69,7 +69,7 @@ function Actions({ job, onChange }) {
       run=${(reason) => post(path`/v1/jobs/${id}:cancel`,
         { reason, submitted_revision: job.submitted_revision, ...byline() })} done=${() => `${id} cancelled.`} />`}
     ${dialog === 'delete' && html`<${Confirm} ...${common} title=${`Delete ${id}`} verb="Delete the job"
-      text="The job is removed together with its results."
+      text="The job and its results will be deleted."
       run=${() => call('DELETE', path`/v1/jobs/${id}`, { query: { submitted_revision: job.submitted_revision } })}
         done=${() => `${id} deleted.`} onDone=${() => navigate('/jobs')} />`}`;
 }

@@ -122,7 +122,7 @@ function JobList() {
     <section class="panel">
       <${Loaded} source=${jobs} what="Loading the jobs">
         ${(data) => html`
-          ${data.jobs?.length ? html`<${JobTable} jobs=${data.jobs} />` : html`<${Empty} title="No job matches.">Submit jobs
+          ${data.jobs?.length ? html`<${JobTable} jobs=${data.jobs} />` : html`<${Empty} title="No jobs match.">Submit jobs
             from a program, or with gkctl job submit.<//>`}
           <p class="row end">
             ${token && html`<button type="button" onClick=${() => setToken('')}>First page</button>`}

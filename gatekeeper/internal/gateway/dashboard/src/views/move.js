@@ -252,7 +252,7 @@ function CordonForm() {
       verb=${`Cordon ${target()}`}
       kind="danger"
       role="ROLE_OPERATOR"
-      extra=${() => html`<p class="lead">${capitalize(target())} gets no permit for any semaphore, ${until()}.</p>`}
+      extra=${() => html`<p class="lead">${capitalize(target())} will be shut out of every semaphore ${until()}.</p>`}
       preview=${async (signal) => post('/v1/preview', { cordon: request() }, signal)}
       run=${async (common) => post('/v1/cordon', { ...request(), ...common })}
       done=${(a) => `${cordonedText(a.cordon)}.`}

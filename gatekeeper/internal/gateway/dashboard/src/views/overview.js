@@ -310,7 +310,7 @@ function NewSemaphore() {
 }
 
 function NoSemaphores({ filtered }) {
-  if (filtered) return html`<${Empty} title="No semaphore matches.">Remove a filter to see more.<//>`;
+  if (filtered) return html`<${Empty} title="No semaphores match.">Remove a filter to see more.<//>`;
   return html`<${Empty} title="There are no semaphores yet.">A semaphore is a
     named rule: which groups and hosts may run a task, and how many at once. Create one here, with <code>gkctl apply -f
     FILE</code>, or with <code>gatekeeperd --definitions FILE</code>.<//>`;

@@ -51,7 +51,7 @@ function Difference({ before, after }) {
     ${added.map((t) => html`<li><span class="sr-only">adds </span><ins>${t}</ins></li>`)}
     ${removed.map((t) => html`<li><span class="sr-only">removes </span><del>${t}</del></li>`)}
   </ul>
-  ${removed.length > 0 && html`<p>Callers immediately lose the removed access.</p>`}`;
+  ${removed.length > 0 && html`<p>Callers will lose the removed access immediately.</p>`}`;
 }
 
 function Grant({ number, value, set, remove, error }) {
@@ -178,10 +178,10 @@ export function RemoveBindingDialog({ binding: b, onClose, onDone }) {
       ${subjects.length + tokens.length === 0 &&
         html`<p>The binding has no subjects and no tokens, so nobody loses access.</p>`}
       ${subjects.length > 0 &&
-      html`<p>These subjects lose all access:</p>
+      html`<p>These subjects will lose all access:</p>
         <ul>${subjects.map((s) => html`<li><code>${s}</code></li>`)}</ul>`}
       ${tokens.length > 0 &&
-      html`<p>These tokens stop working:</p>
+      html`<p>These tokens will stop working:</p>
         <ul>
           ${tokens.map((t) => html`<li><code>${t.id}</code>${t.created_by && `, created by ${t.created_by}`}</li>`)}
         </ul>`}

@@ -3,8 +3,8 @@ export const roles = [
   ['viewer', '–', 'see definitions, permits, queues, history, jobs and status'],
   ['acquirer', 'viewer', 'acquire, hold and release permits, take over, verify, submit jobs and work on them'],
   ['verifier', '–', 'verify permits, for a guarded resource'],
-  ['operator', 'viewer', 'pause, move, cordon, revoke and clear; cancel, retry and delete jobs; undo these'],
-  ['editor', 'viewer', 'create, replace and delete definitions; undo that'],
+  ['operator', 'viewer', 'pause, move, cordon, revoke and clear; cancel, retry and delete jobs; undo such changes'],
+  ['editor', 'viewer', 'create, replace and delete definitions; undo such changes'],
   ['admin', 'all', 'everything, including members, settings, bindings and tokens; it has no scope'],
 ];
 

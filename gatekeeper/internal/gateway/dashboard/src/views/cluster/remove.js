@@ -36,8 +36,8 @@ export function RemoveDialog() {
     role="ROLE_ADMIN"
     journal=${false}
     preview=${(signal) => post('/v1/members:remove', { id, dry_run: true }, signal)}
-    show=${(p) => html`<p>${id} leaves permanently: it stops, and its id can never be used again. A new server
-      needs a new id and an empty data directory.${r.member.leader && ' It is the leader, so another server takes over.'}</p><${RemainingVoters} preview=${p} />`}
+    show=${(p) => html`<p>${id} will be removed permanently: it will stop, and its id can never be used again. A new server
+      needs a new id and an empty data directory.${r.member.leader && ' It is the leader, so another server will take over.'}</p><${RemainingVoters} preview=${p} />`}
     nothing=${(p) => (p.already_removed ? `${id} has already been removed.` : p.refusal ?? '')}
     run=${() => post('/v1/members:remove', { id })}
     done=${(a) => `${id} removed. ${plural(a.members?.length ?? 0, 'member remains', 'members remain')}.`}

@@ -35,7 +35,7 @@ function RevokeDialog({ permit, onClose, onDone }) {
   };
   return html`<${Dialog} title="Revoke a permit" onClose=${onClose}>
     <form onSubmit=${submit}>
-      <p>${who(permit.identity)} must stop. Its refreshes will be refused, and its slot is freed when it releases its
+      <p>${who(permit.identity)} must stop. Its refreshes will be refused, and its slot will be freed when it releases its
       permit or the permit expires.</p>
       <${Text} label="Reason" value=${o.reason} onInput=${(reason) => set({ ...o, reason })} maxlength="1024" />
       <${Text} label="Drain" placeholder="2m" value=${o.drain} onInput=${(drain) => set({ ...o, drain })}

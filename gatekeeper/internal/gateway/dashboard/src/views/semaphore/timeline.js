@@ -81,6 +81,6 @@ function Chart({ entries, permits, from, to, more }) {
     </div>
     ${(lanes.size > maxLanes || more) &&
       html`<p class="faint">Not everything fits here. The <a href="?tab=history&permits=1">history</a>
-        has all of it.</p>`}
+        shows everything.</p>`}
   </div>`;
 }

@@ -94,12 +94,12 @@ func TestNew_UnusableTLSFiles_AreReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	for wantErr, files := range map[string]certs.Files{
-		"specify both files":      {Cert: good.Cert},
-		"requires both a certificate and a key":     {CA: good.CA},
-		"missing.pem":             {Cert: "missing.pem", Key: good.Key},
-		"missing-ca.pem":          {Cert: good.Cert, Key: good.Key, CA: "missing-ca.pem"},
-		"contains no PEM":         {Cert: good.Cert, Key: good.Key, CA: noPEM},
-		"private key does not ma": {Cert: good.Cert, Key: other.Key},
+		"specify both files":                    {Cert: good.Cert},
+		"requires both a certificate and a key": {CA: good.CA},
+		"missing.pem":                           {Cert: "missing.pem", Key: good.Key},
+		"missing-ca.pem":                        {Cert: good.Cert, Key: good.Key, CA: "missing-ca.pem"},
+		"contains no PEM":                       {Cert: good.Cert, Key: good.Key, CA: noPEM},
+		"private key does not ma":               {Cert: good.Cert, Key: other.Key},
 	} {
 		if _, err := New(Config{TLS: files}); err == nil || !strings.Contains(err.Error(), wantErr) {
 			t.Errorf("New() with %+v: got %v, want an error containing %q", files, err, wantErr)

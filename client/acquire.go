@@ -233,10 +233,10 @@ func (c *Client) observe(revision uint64) {
 }
 
 // errNoAnswer is the error for a stream that ended without an error and without an answer. The call is retried.
-var errNoAnswer = status.Error(codes.Unavailable, "the server ended the call without an answer")
+var errNoAnswer = status.Error(codes.Unavailable, "the server ended the call without responding")
 
 // errInvalidAnswer is the error for an answer that no Gatekeeper server would send.
-var errInvalidAnswer = status.Error(codes.Internal, "the server's answer is invalid: it is neither a grant nor a denial, or it grants a permit without a token or a duration")
+var errInvalidAnswer = status.Error(codes.Internal, "the server's response is invalid: it is neither a grant nor a denial, or it grants a permit without a token or a duration")
 
 // answer validates an answer and computes how long a granted permit can be relied on.
 func (c *Client) answer(g *gatekeeperv1.Grant, d *gatekeeperv1.Denial, sent time.Duration, a *acquisition) (answer, error) {

@@ -142,7 +142,7 @@ func (e *UnavailableError) add(endpoint string, err error) {
 }
 
 // errTooLate is the error for an attempt whose answer arrived too late to be relied on.
-var errTooLate = errors.New("the answer arrived too late to be relied on")
+var errTooLate = errors.New("the response arrived too late to be relied on")
 
 // unsentError is the error for an attempt that had no connection.
 type unsentError struct{ error }

@@ -43,7 +43,7 @@ func (r *Runner) CatchUp(ctx context.Context, next func(time.Time) time.Time) er
 		if ctx.Err() != nil {
 			return errors.Join(append(failed, context.Cause(ctx))...)
 		}
-		r.log().Info("gatekeeper: running a missed firing now, unless another process does", "firing", r.firing, "due", due)
+		r.log().Info("gatekeeper: running a missed firing now, unless another process runs it first", "firing", r.firing, "due", due)
 		if err := r.RunDue(ctx, due); err != nil {
 			r.logFailure(due, err)
 			failed = append(failed, err)

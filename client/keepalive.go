@@ -207,7 +207,7 @@ func (s *session) exchange(ctx context.Context, f *frame) error {
 	select {
 	case r := <-s.replies:
 		if r.GetFrame() != f.message.GetFrame() {
-			return fmt.Errorf("expected the answer to frame %d, but received the answer to frame %d", f.message.GetFrame(), r.GetFrame())
+			return fmt.Errorf("expected the response to frame %d, but received the response to frame %d", f.message.GetFrame(), r.GetFrame())
 		}
 		s.answered, s.round = true, 0
 		s.grouped = s.grouped || len(r.GetRefreshed()) > 0

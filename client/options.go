@@ -209,7 +209,7 @@ type TLS struct {
 	CAFile string
 	// CertFile and KeyFile are the client's certificate and key. Set both or neither.
 	CertFile, KeyFile string
-	// ServerName is the name that the servers' certificates must have. If it is empty, the host of each endpoint is
+	// ServerName is the name required in the servers' certificates. If it is empty, the host of each endpoint is
 	// used.
 	ServerName string
 }

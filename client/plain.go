@@ -75,7 +75,7 @@ var plainTable = []struct{ part, text string }{ //nolint:gochecknoglobals // a t
 	{"EOF", plainClosed},
 	{"transport is closing", plainClosed},
 	{"connection is draining", plainClosed},
-	{"i/o timeout", plainTimeout + ": is the host down, or is a firewall in the way?"},
+	{"i/o timeout", plainTimeout + ": is the host down, or is a firewall blocking the connection?"},
 	{"deadline exceeded", plainTimeout},
 	{"context canceled", "cancelled"},
 }

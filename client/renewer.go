@@ -196,7 +196,7 @@ func (r *renewer) expireDue() (wait time.Duration, stalled []*Permit) {
 		case now < p.belief.deadline-stopTime(p.stopTime, p.belief.duration):
 			r.scheduleEvent(p) // the job has since made progress
 		default:
-			message := "no server has answered since the last refresh"
+			message := "no server has responded since the last refresh"
 			if r.lastErr != nil {
 				message = plainText(r.lastErr)
 			}

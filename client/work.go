@@ -120,7 +120,7 @@ func (c *Client) submitOnce(ctx context.Context, conn *link, job *gatekeeperv1.J
 
 // payloadTooLarge returns the error that a server would return for a payload above every possible limit.
 func payloadTooLarge(index, bytes int) error {
-	s := status.New(codes.ResourceExhausted, fmt.Sprintf("the payload of task %d is %d bytes, but the limit for a task can be at most %d", index, bytes, maxPayload))
+	s := status.New(codes.ResourceExhausted, fmt.Sprintf("the payload of task %d is %d bytes, which exceeds the highest possible limit of %d", index, bytes, maxPayload))
 	return &WorkLimitError{Limit: "max_task_bytes", Needed: uint64(bytes), Max: maxPayload, StatusError: &StatusError{
 		Code: s.Code(), Reason: reasonWorkLimit, Message: s.Message(), status: s,
 	}}

@@ -29,7 +29,7 @@ func (r *Runner) yield(ctx context.Context, policy DenialPolicy) error {
 			return nil
 		}
 		if policy == DenialSkip || !sleep(ctx, wait) {
-			return fmt.Errorf("semaphore %q, holder id %q (acquirer %q, group %q): %w; the job will not try again for %s, so that the two processes do not keep taking the permit from each other. Give each process a different holder id",
+			return fmt.Errorf("semaphore %q, holder id %q (acquirer %q, group %q): %w; the job will not try again for %s, to keep the two processes from repeatedly taking the permit from each other. Give each process a different holder id",
 				a.semaphore, *a.holderID, a.acquirer, a.group, ErrSuperseded, seconds(max(wait, time.Second)))
 		}
 	}

@@ -122,7 +122,7 @@ func (d *draft) issueToken(c IssueToken) Result {
 		return AccessResult{Outcome: AccessAbsent}
 	}
 	if c.Token.ID == "" || c.Token.Hash == ([32]byte{}) {
-		return invalid("a token must have an id and a hash")
+		return invalid("a token requires an id and a hash")
 	}
 	if owner := d.tokenOwner(c.Token.ID); owner != nil {
 		return AccessResult{Outcome: AccessStale, Binding: owner}

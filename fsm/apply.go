@@ -32,7 +32,7 @@ func (d *draft) invalidCooling(cooling time.Duration) bool {
 // validDrain checks a command's drain.
 func validDrain(command string, drain time.Duration) error {
 	if drain < 0 || drain > MaxDrain {
-		return fmt.Errorf("%s: the drain of %v is not between 0 and %v", command, drain, MaxDrain)
+		return fmt.Errorf("%s: the drain %v is not between 0 and %v", command, drain, MaxDrain)
 	}
 	return nil
 }

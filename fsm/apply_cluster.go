@@ -87,11 +87,11 @@ func (s Settings) validate() error {
 	case s.MaxDuration < semaphore.MinDuration || s.MaxDuration > maxDurationLimit:
 		return fmt.Errorf("max_duration %v is not between %v and %v", s.MaxDuration, semaphore.MinDuration, maxDurationLimit)
 	case s.RememberedRequests == 0:
-		return fmt.Errorf("remembered_requests must not be 0: otherwise a retry could not tell that its request has ended")
+		return fmt.Errorf("remembered_requests must not be 0: otherwise a retry of a request that has ended would not be recognized")
 	case s.JournalLifetime < 0:
-		return fmt.Errorf("the journal lifetime is %v, but must not be negative", s.JournalLifetime)
+		return fmt.Errorf("journal lifetime %v must not be negative", s.JournalLifetime)
 	case s.Requests.Lifetime < 0:
-		return fmt.Errorf("the request lifetime is %v, but must not be negative", s.Requests.Lifetime)
+		return fmt.Errorf("request lifetime %v must not be negative", s.Requests.Lifetime)
 	case bounds.RequestBytes < MinRequestBytes || bounds.EditBytes < MinRequestBytes:
 		return fmt.Errorf("the memory limits are %d bytes for requests and %d bytes for edits, but each must be at least %d", bounds.RequestBytes, bounds.EditBytes, MinRequestBytes)
 	}

@@ -159,17 +159,17 @@ func (e *EditEnd) Without(ended *EditEnd) *EditEnd {
 }
 
 func revertReason(change uint64, revertedFields, kept []string, invalidErr error) string {
-	s := fmt.Sprintf("the edit of revision %d has ended", change)
+	s := fmt.Sprintf("the edit made at revision %d has expired", change)
 	switch {
 	case invalidErr != nil:
-		return s + "; its fields are left alone, for with their old values the definition is not valid now: " + invalidErr.Error()
+		return s + "; its fields keep their current values, because the definition would be invalid with the old ones: " + invalidErr.Error()
 	case len(revertedFields) > 0:
-		s += "; old values are back: " + strings.Join(revertedFields, ", ")
+		s += "; reverted: " + strings.Join(revertedFields, ", ")
 	case len(kept) == 0:
-		s += "; there is nothing to take back"
+		s += "; there was nothing to revert"
 	}
 	if len(kept) > 0 {
-		s += "; set since and left alone: " + strings.Join(kept, ", ")
+		s += "; changed since then and not reverted: " + strings.Join(kept, ", ")
 	}
 	return s
 }

@@ -272,7 +272,7 @@ func TestRevert(t *testing.T) {
 	before := l.state().Definition("s")
 	r := applyOne[fsm.RevisionResult](l, fsm.Revert{Change: change, Term: l.term, Names: []string{"s", "none", "s"}, At: at(100)})
 	equal(t, "result", r, fsm.RevisionResult{Applied: true, Revision: since + 1})
-	reason := fmt.Sprintf("the edit of revision %d has ended; old values are back: group_pattern; set since and left alone: permits", change)
+	reason := fmt.Sprintf("the edit made at revision %d has expired; reverted: group_pattern; changed since then and not reverted: permits", change)
 	now := l.state().Definition("s")
 	equal(t, "definition", now, &fsm.StoredDefinition{
 		Definition: definition("s", permits(3), group("prod")), Version: r.Revision, CreatedRevision: created.Version, UpdatedBy: "gatekeeper", UpdatedAt: at(100),
@@ -297,8 +297,8 @@ func TestRevert_NothingToRevert_IsJournaled(t *testing.T) {
 		since  func(*log)
 		reason string
 	}{
-		"set since":        {func(l *log) { l.edit(edits(l.replaceCurrent("s", permits(7)))) }, "has ended; set since and left alone: permits"},
-		"already reverted": {func(l *log) { l.edit(edits(l.replaceCurrent("s", permits(1)))) }, "has ended; there is nothing to take back"},
+		"set since":        {func(l *log) { l.edit(edits(l.replaceCurrent("s", permits(7)))) }, "has expired; changed since then and not reverted: permits"},
+		"already reverted": {func(l *log) { l.edit(edits(l.replaceCurrent("s", permits(1)))) }, "has expired; there was nothing to revert"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := newLevel2Log(t)
@@ -331,7 +331,7 @@ func TestRevert_OldValueNoLongerValid_IsNotRestored(t *testing.T) {
 	applyOne[fsm.RevisionResult](l, fsm.Revert{Change: change, Term: l.term, Names: []string{"s"}})
 	equal(t, "definition", l.state().Definition("s"), before)
 	for e := range l.state().JournalBackward("s", 0) {
-		if !strings.Contains(e.Reason, `its fields are left alone, for with their old values the definition is not valid now: duration "1h": must be`) {
+		if !strings.Contains(e.Reason, `its fields keep their current values, because the definition would be invalid with the old ones: duration "1h": must be`) {
 			t.Errorf("journal entry has reason %q, want it to explain why no field was restored", e.Reason)
 		}
 		break

@@ -76,10 +76,10 @@ func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 // finished since, the outcome is recorded.
 func (d *draft) release(c Release) Result {
 	if len(c.Failure) > semaphore.MaxName {
-		return invalid("release: the failure text is %d bytes long, but must be at most %d", len(c.Failure), semaphore.MaxName)
+		return invalid("release: the failure message is %d bytes long, but the maximum is %d", len(c.Failure), semaphore.MaxName)
 	}
 	if d.invalidCooling(c.Cooling) {
-		return invalid("release: the cooling of %v is not between 0 and %v", c.Cooling, d.largestDuration)
+		return invalid("release: the cooling period %v is not between 0 and %v", c.Cooling, d.largestDuration)
 	}
 	if why := d.invalidResult(c); why != "" {
 		return invalid("release: %s", why)
@@ -122,7 +122,7 @@ func (d *draft) claimsChanged(e Event) {
 // expire ends a live permit whose deadline has passed, or holds its slot for an operator.
 func (d *draft) expire(c Expire) Result {
 	if d.invalidCooling(c.Cooling) {
-		return invalid("expire: the cooling of %v is not between 0 and %v", c.Cooling, d.largestDuration)
+		return invalid("expire: the cooling period %v is not between 0 and %v", c.Cooling, d.largestDuration)
 	}
 	p := d.Permit(c.Token)
 	if !d.timely(c.Term) || p == nil || p.State != semaphore.Live {
@@ -157,7 +157,7 @@ func (s *State) holdsLostPermits(sem string) bool {
 // abandon ends a live permit whose grant never reached its caller.
 func (d *draft) abandon(c Abandon) Result {
 	if d.invalidCooling(c.Cooling) {
-		return invalid("abandon: the cooling of %v is not between 0 and %v", c.Cooling, d.largestDuration)
+		return invalid("abandon: the cooling period %v is not between 0 and %v", c.Cooling, d.largestDuration)
 	}
 	p := d.Permit(c.Token)
 	if !d.timely(c.Term) || p == nil || p.State != semaphore.Live {
@@ -208,7 +208,7 @@ func (d *draft) cancel(c Cancel) Result {
 		return invalid("cancel: semaphore and request id must not be empty")
 	}
 	if d.invalidCooling(c.Cooling) {
-		return invalid("cancel: the cooling of %v is not between 0 and %v", c.Cooling, d.largestDuration)
+		return invalid("cancel: the cooling period %v is not between 0 and %v", c.Cooling, d.largestDuration)
 	}
 	if ended := d.Request(c.Semaphore, c.Identity, c.RequestID); ended != nil {
 		return CancelResult{Ended: ended}

@@ -96,7 +96,7 @@ func (d *draft) unexpected(command string, names []string, expected []Expected) 
 		return nil
 	}
 	if len(expected) != len(names) {
-		return invalid("%s: there are %d semaphores but %d expectations", command, len(names), len(expected))
+		return invalid("%s: got %d semaphores but %d expectations", command, len(names), len(expected))
 	}
 	for i, name := range names {
 		current := d.Definition(name)
@@ -123,7 +123,7 @@ func (c Resume) names(p *semaphore.Pause) bool {
 // validNames checks the names in an operator's command.
 func (d *draft) validNames(names []string) error {
 	if len(names) == 0 {
-		return errors.New("no semaphore names are given")
+		return errors.New("no semaphore names were given")
 	}
 	seen := make(map[string]struct{}, len(names))
 	for _, name := range names {

@@ -80,7 +80,7 @@ func (d *draft) validUndo(c Undo) error {
 	var last uint64
 	for _, also := range c.OtherChanges {
 		if also <= last || also > d.revision || also == c.Change {
-			return fmt.Errorf("change %d in the list of other changes is out of order or unknown, or is the undone change itself", also)
+			return fmt.Errorf("change %d in the list of other changes is out of order or unknown, or is the change being undone", also)
 		}
 		last = also
 	}
@@ -112,7 +112,7 @@ func (d *draft) validUndo(c Undo) error {
 				return err
 			}
 			if p.Pause == nil && expected.Revision == 0 {
-				return fmt.Errorf("%q is resumed, but expected not to be paused", expected.Name)
+				return fmt.Errorf("%q would be resumed, but was expected not to be paused", expected.Name)
 			}
 		}
 		if len(p.Expected) == 0 {
@@ -124,7 +124,7 @@ func (d *draft) validUndo(c Undo) error {
 			return err
 		}
 		if o.Cordon == nil && o.Expected == 0 {
-			return fmt.Errorf("cordon %q is lifted, but expected not to exist", o.ID)
+			return fmt.Errorf("cordon %q would be lifted, but was expected not to exist", o.ID)
 		}
 		if o.Cordon != nil {
 			if err := d.validOrigin(o.Cordon.Change); err != nil {
@@ -189,22 +189,22 @@ func (d *draft) validUndoEdit(e UndoEdit) error {
 	for _, end := range e.RestoredEnds {
 		switch {
 		case end.Revision <= last || end.Revision > d.revision || end.Until.IsZero():
-			return fmt.Errorf("the temporary edit of revision %d is out of order or has no end", end.Revision)
+			return fmt.Errorf("the temporary edit made at revision %d is out of order or has no end", end.Revision)
 		case end.Before == nil || end.Before.Name != e.Name || end.After == nil || end.After.Name != e.Name:
-			return fmt.Errorf("the temporary edit of revision %d belongs to another definition", end.Revision)
+			return fmt.Errorf("the temporary edit made at revision %d belongs to a different definition", end.Revision)
 		}
 		if err := validDrain("end of an edit", end.Drain); err != nil {
 			return err
 		}
 		for _, pending := range remaining {
 			if pending.Revision == end.Revision {
-				return fmt.Errorf("the temporary edit of revision %d already exists", end.Revision)
+				return fmt.Errorf("the temporary edit made at revision %d already exists", end.Revision)
 			}
 		}
 		last = end.Revision
 	}
 	if len(remaining)+len(e.RestoredEnds) > MaxEditEnds {
-		return fmt.Errorf("it would have more than the maximum of %d temporary edits", MaxEditEnds)
+		return fmt.Errorf("it would exceed the maximum of %d temporary edits", MaxEditEnds)
 	}
 	return nil
 }

@@ -211,9 +211,9 @@ func (d *draft) invalidResult(c Release) string {
 	}
 	switch j := d.JobByNumber(t.Job); {
 	case uint64(len(c.Result)) > uint64(j.MaxResult):
-		return fmt.Sprintf("the result is %d bytes long, but the max_result of job %q is %d", len(c.Result), j.ID, j.MaxResult)
+		return fmt.Sprintf("the result is %d bytes long, but job %q has a max_result of %d", len(c.Result), j.ID, j.MaxResult)
 	case c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed:
-		return "a task that has not ended must not have a result"
+		return "a task can have a result only after it has ended"
 	}
 	return ""
 }

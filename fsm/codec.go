@@ -344,7 +344,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 		cmd = RetireMember{ID: k.RetireMember.GetId()}
 	case *logv1.Command_RaiseFeatureLevel:
 		if k.RaiseFeatureLevel.GetLevel() > SupportedLevel {
-			return nil, fmt.Errorf("%w (the feature level is raised to %d, but this version supports only up to %d)",
+			return nil, fmt.Errorf("%w (the feature level was raised to %d, but this version supports only up to %d)",
 				ErrUnknownCommand, k.RaiseFeatureLevel.GetLevel(), SupportedLevel)
 		}
 		cmd = RaiseFeatureLevel{Level: k.RaiseFeatureLevel.GetLevel()}
@@ -399,7 +399,7 @@ func changeToProto(c Change) *logv1.Change {
 func (r *reader) change(in *logv1.Change) Change {
 	kind := ChangeKind(r.enum(in.GetKind(), uint32(Create), uint32(Declare), "change kind"))
 	if (kind == Delete) != (in.GetDefinition() == nil) {
-		r.fail("change of %q: every change except a delete must have a definition", in.GetName())
+		r.fail("change of %q: every change except a deletion requires a definition", in.GetName())
 	}
 	return Change{Kind: kind, Name: in.GetName(), ExpectedVersion: in.GetExpectedVersion(), Definition: r.definition(in.GetDefinition())}
 }

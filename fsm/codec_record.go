@@ -171,7 +171,7 @@ func (r *reader) drain(n int64) time.Duration {
 		r.requires(2)
 	}
 	if n < 0 || duration(n) > MaxDrain {
-		r.fail("a drain of %v is not between 0 and %v", duration(n), MaxDrain)
+		r.fail("the drain %v is not between 0 and %v", duration(n), MaxDrain)
 	}
 	return duration(n)
 }
@@ -287,14 +287,14 @@ func (r *reader) request(in *logv1.StoredRequest) *Remembered {
 		r.requires(3)
 	}
 	if out.Edit != EditDefinitions && (out.Semaphore != "" || len(in.GetSkipped()) > 0) {
-		r.fail("it lists definitions but does not edit definitions")
+		r.fail("it lists definitions but does not edit any")
 	}
 	out.Response = r.editResponse(in)
 	if (outcome == outcomeEdited) != (out.Semaphore == "") {
 		r.fail("the outcome is invalid for a request for semaphore %q", out.Semaphore)
 	}
 	if out.RequestID == "" && out.Token == 0 {
-		r.fail("there is neither a request id nor a token")
+		r.fail("it has neither a request id nor a token")
 	}
 	return out
 }

@@ -85,20 +85,20 @@ func (m *model) revert(name string, i int, at time.Time) {
 	e := fsm.JournalEntry{Kind: fsm.RevertedEvent, Semaphore: name, Before: d.Definition, After: d.Definition, Author: "gatekeeper", At: at}
 	restored, kept := semaphore.Revert(d.Definition, end.Before, end.After)
 	revertedFields := semaphore.Changed(d.Definition, restored)
-	e.Reason = fmt.Sprintf("the edit of revision %d has ended", end.Revision)
+	e.Reason = fmt.Sprintf("the edit made at revision %d has expired", end.Revision)
 	if err := restored.Validate(m.settings.MaxDuration); err != nil && len(revertedFields) > 0 {
-		e.Reason += "; its fields are left alone, for with their old values the definition is not valid now: " + err.Error()
+		e.Reason += "; its fields keep their current values, because the definition would be invalid with the old ones: " + err.Error()
 		m.note(e)
 		return
 	}
 	if len(revertedFields) > 0 {
-		e.Reason += "; old values are back: " + strings.Join(revertedFields, ", ")
+		e.Reason += "; reverted: " + strings.Join(revertedFields, ", ")
 	}
 	if len(kept) > 0 {
-		e.Reason += "; set since and left alone: " + strings.Join(kept, ", ")
+		e.Reason += "; changed since then and not reverted: " + strings.Join(kept, ", ")
 	}
 	if len(revertedFields)+len(kept) == 0 {
-		e.Reason += "; there is nothing to take back"
+		e.Reason += "; there was nothing to revert"
 	}
 	if len(revertedFields) > 0 {
 		if restored.Misfire != d.Definition.Misfire {

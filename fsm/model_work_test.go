@@ -176,7 +176,7 @@ func (m *model) settleTask(p *semaphore.Permit, outcome semaphore.End, job semap
 	}
 	switch {
 	case lost && spent:
-		t.State, t.Failure = work.Failed, fmt.Sprintf("the permit of its worker was lost, in attempt %d of %d", t.Attempts, t.Attempts)
+		t.State, t.Failure = work.Failed, fmt.Sprintf("its worker's permit was lost on attempt %d of %d", t.Attempts, t.Attempts)
 	case lost:
 		t.State = work.Waiting
 	case !released || job == semaphore.JobNotRun || job == semaphore.JobCutShort:

@@ -74,7 +74,7 @@ func (r *recordReader) next() (*logv1.Record, error) {
 	case err != nil:
 		return nil, err
 	case size > maxRecord:
-		return nil, fmt.Errorf("damaged: its length is given as %d bytes", size)
+		return nil, fmt.Errorf("damaged: its stated length is %d bytes", size)
 	}
 	prefix := binary.AppendUvarint(r.last.AvailableBuffer(), size)
 	r.last.Write(prefix)
@@ -164,7 +164,7 @@ func (r *recordReader) checksum() [sha256.Size]byte { return digest(r.sum) }
 // end checks that nothing follows the trailer.
 func (r *recordReader) end() error {
 	if _, err := r.from.ReadByte(); err == nil {
-		return errors.New("there are bytes after the trailer")
+		return errors.New("unexpected bytes after the trailer")
 	} else if !errors.Is(err, io.EOF) {
 		return err
 	}

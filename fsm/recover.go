@@ -173,14 +173,14 @@ func (r Recovery) journalReason(d *draft, old string, lost []*semaphore.Permit) 
 				live++
 			}
 		}
-		s += fmt.Sprintf("%s lost, %s held for an operator, %d had cooled",
+		s += fmt.Sprintf("%s lost, %s held for an operator, %d had finished cooling",
 			counted(live, "permit is", "permits are"), counted(held, "is", "are"), cooling)
 	}
 	switch {
 	case r.UnsafeGrantAfter != nil:
-		s += fmt.Sprintf("; UNSAFE: permits are granted after %v, where %v would be safe", d.quarantine, fullQuarantine(d.largestDuration))
+		s += fmt.Sprintf("; UNSAFE: permits are granted after %v; waiting %v would be safe", d.quarantine, fullQuarantine(d.largestDuration))
 	case d.quarantine > 0:
-		s += fmt.Sprintf("; nothing is granted for %v", d.quarantine)
+		s += fmt.Sprintf("; no permits are granted for %v", d.quarantine)
 	}
 	if r.Reason != "" {
 		s += "; " + r.Reason

@@ -116,7 +116,7 @@ func TestRecovered_PermitsNotKept_StartsQuarantine(t *testing.T) {
 	}
 	equal(t, "journal", *entries[0], fsm.JournalEntry{
 		Revision: floor + 1, Kind: fsm.RecoveredEvent, Author: "ann", At: at(5000),
-		Reason: `recovered from cluster "5eed.1": 2 permits are lost, 2 are held for an operator, 2 had cooled; nothing is granted for 3h1m48s; the building burned`,
+		Reason: `recovered from cluster "5eed.1": 2 permits are lost, 2 are held for an operator, 2 had finished cooling; no permits are granted for 3h1m48s; the building burned`,
 	})
 
 	// The new cluster starts from this state. Nothing is granted until its leader ends the quarantine.
@@ -160,7 +160,7 @@ func TestRecovered_UnsafeGrantAfter_IsJournaled(t *testing.T) {
 		s := recovered(t, newPermitLog(t).state(), recovery(grantAfter(after)))
 		equal(t, "quarantine", s.Quarantine(), after)
 		for e := range s.JournalBackward("", 0) {
-			if !strings.Contains(e.Reason, "UNSAFE: permits are granted after "+after.String()+", where 1h0m36s would be safe") {
+			if !strings.Contains(e.Reason, "UNSAFE: permits are granted after "+after.String()+"; waiting 1h0m36s would be safe") {
 				t.Errorf("reason of the recovery entry = %q, want the UNSAFE warning for %v", e.Reason, after)
 			}
 			break

@@ -124,7 +124,7 @@ type TooOld struct {
 
 func (o TooOld) String() string {
 	return fmt.Sprintf("it dates from revision %d, but requests up to revision %d may have been forgotten, "+
-		"so it is unknown whether it was carried out before: use a new request id", o.RequestRevision, o.Forgotten)
+		"so it is unknown whether it was already carried out: use a new request id", o.RequestRevision, o.Forgotten)
 }
 
 // A requestMemory holds the requests remembered under one name: those of a semaphore or, under the empty name, edits.
@@ -298,7 +298,7 @@ func (r *Remembered) DescribeReuse(kind EditKind) string {
 	}
 	change := fmt.Sprintf("change %d", r.Revision)
 	if r.OriginalResponse().NoOp {
-		change = "which found nothing to do"
+		change = "which changed nothing"
 	}
 	return fmt.Sprintf("belongs to %s, %s: use a new one", what, change)
 }

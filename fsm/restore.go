@@ -116,8 +116,8 @@ func (in *restorer) header(h *logv1.Header) {
 	in.require(d.largestDuration >= d.settings.MaxDuration && d.largestDuration <= maxDurationLimit, "its largest duration is %v", d.largestDuration)
 	in.require(d.quarantine >= 0 && d.quarantine <= fullQuarantine(d.largestDuration), "its quarantine is %v, but its largest duration is %v",
 		d.quarantine, d.largestDuration)
-	in.require(d.accessRevision <= d.revision, "its access revision %d is above its revision %d", d.accessRevision, d.revision)
-	in.require(d.cordonRevision <= d.revision, "its cordon revision %d is above its revision %d", d.cordonRevision, d.revision)
+	in.require(d.accessRevision <= d.revision, "its access revision %d is greater than its revision %d", d.accessRevision, d.revision)
+	in.require(d.cordonRevision <= d.revision, "its cordon revision %d is greater than its revision %d", d.cordonRevision, d.revision)
 	in.revision, d.revision = d.revision, 0
 	in.require(h.GetEditsForgotten() <= in.revision && h.GetNamesForgotten() <= in.revision,
 		"requests were forgotten up to revisions %d and %d, but the last one is %d", h.GetEditsForgotten(), h.GetNamesForgotten(), in.revision)

@@ -138,7 +138,7 @@ func TestRestore_ReadAhead_ReportsBadRecord(t *testing.T) {
 				at := offsets[i]
 				wantRefused("truncated", file[:at], i+1, "truncated")
 				wantRefused("truncated within the record", file[:at+3], i+1, "truncated")
-				wantRefused("a wrong length", append(slices.Clone(file[:at]), 0xff, 0xff, 0xff, 0xff, 0x7f), i+1, "damaged: its length is given as")
+				wantRefused("a wrong length", append(slices.Clone(file[:at]), 0xff, 0xff, 0xff, 0xff, 0x7f), i+1, "damaged: its stated length is")
 				if i > 0 && i < count-2 {
 					swapped := slices.Clone(records)
 					swapped[i], swapped[i+1] = swapped[i+1], swapped[i]
@@ -277,7 +277,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		{"unknown request outcome", edit(func(r []*logv1.Record) { request(r).Outcome = 9 })},
 		{"the outcome is invalid", edit(func(r []*logv1.Record) { request(r).Outcome = 6 })},
 		{"unknown edit kind", edit(func(r []*logv1.Record) { request(r).Edit = 7 })},
-		{"does not edit definitions", edit(func(r []*logv1.Record) { request(r).Edit = 1 })},
+		{"does not edit any", edit(func(r []*logv1.Record) { request(r).Edit = 1 })},
 		{"neither a request id nor a token", edit(func(r []*logv1.Record) { request(r).Token, request(r).RequestId = 0, "" })},
 		{"deletion of", edit(func(r []*logv1.Record) {
 			find(r, func(r *logv1.Record) bool { return r.GetDeletion() != nil }).GetDeletion().Name = ""
@@ -349,8 +349,8 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		{"has data that requires feature level 2", edit(func(r []*logv1.Record) { header(r).FeatureLevel = 1 })},
 		{"its quarantine is", edit(func(r []*logv1.Record) { header(r).Quarantine = -1 })},
 		{"its quarantine is", edit(func(r []*logv1.Record) { header(r).Quarantine = 1 << 60 })},
-		{"a drain of", edit(func(r []*logv1.Record) { drains(r).Drains[0].Duration = -1 })},
-		{"a drain of", edit(func(r []*logv1.Record) { drains(r).Drains[0].Duration = int64(fsm.MaxDrain) + 1 })},
+		{"the drain", edit(func(r []*logv1.Record) { drains(r).Drains[0].Duration = -1 })},
+		{"the drain", edit(func(r []*logv1.Record) { drains(r).Drains[0].Duration = int64(fsm.MaxDrain) + 1 })},
 		{"has a drain of 0s", edit(func(r []*logv1.Record) { drains(r).Drains[0].Duration = 0 })},
 		{"has a drain of 1m0s at revision", edit(func(r []*logv1.Record) { d := drains(r).Drains; d[0], d[1] = d[1], d[0] })},
 		{"a drain of semaphore import has revision", edit(func(r []*logv1.Record) { drains(r).Drains[0].Revision = 1 << 40 })},

@@ -123,7 +123,7 @@ func TestCluster_Joiner_BecomesMemberAndServes(t *testing.T) {
 	closeServer(t, s)
 	s = open(t, cfg) // needs no other server, because the data directory has the cluster's state
 	waitReady(t, s)
-	if !strings.Contains(log.String(), "Join is only used to ask for a vote") {
+	if !strings.Contains(log.String(), "Join will be used only to request a vote") {
 		t.Error("no message about Join after the restart")
 	}
 }

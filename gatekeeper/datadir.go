@@ -27,7 +27,7 @@ func (c *Config) prepareDataDir(ctx context.Context, peerAddress string, creds c
 	dataDir, err := consensus.PrepareDataDir(want)
 	if !errors.Is(err, consensus.ErrClusterIDNeeded) {
 		if err == nil && want.Join {
-			c.Logger.Info("the data directory already belongs to a cluster: Join is only used to ask for a vote, if this member has none", slog.Any("cluster_id", dataDir.ClusterID()))
+			c.Logger.Info("the data directory already belongs to a cluster: Join will be used only to request a vote, if this member does not have one", slog.Any("cluster_id", dataDir.ClusterID()))
 		}
 		return dataDir, c.dataDirError(err)
 	}
@@ -99,7 +99,7 @@ func (c *Config) warnIfMembersDiffer(peerAddress string, current []consensus.Mem
 	slices.Sort(configured)
 	slices.Sort(actual)
 	if len(configured) > 0 && !slices.Equal(configured, actual) {
-		c.Logger.Warn("the cluster's members differ from Members, which is used only to create a cluster: the cluster's members apply",
+		c.Logger.Warn("the cluster's members differ from Members, which is used only to create a cluster: using the cluster's members",
 			slog.Any("configured", configured), slog.Any("cluster", actual))
 	}
 }

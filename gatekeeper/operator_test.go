@@ -222,7 +222,7 @@ func TestOperator_InvalidInput_IsRejectedAndChangesNothing(t *testing.T) {
 		"broken pattern":            {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod("}), codes.InvalidArgument, "group_pattern"},
 		"cordon ends in the past":   {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod", End: &gatekeeperv1.CordonRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
 		"undo of change 0":          {undo(0), codes.InvalidArgument, "must be the id of a change"},
-		"undo of an unknown change": {undo(1 << 60), codes.NotFound, "no change"},
+		"undo of an unknown change": {undo(1 << 60), codes.NotFound, "is not in the journal"},
 		"move to itself": {func(ctx context.Context) error {
 			_, err := c.Move(ctx, &gatekeeperv1.MoveRequest{FromGroup: "prod", ToGroup: "prod", Selector: byName("job")})
 			return err
@@ -230,7 +230,7 @@ func TestOperator_InvalidInput_IsRejectedAndChangesNothing(t *testing.T) {
 		"empty preview": {func(ctx context.Context) error {
 			_, err := c.Preview(ctx, &gatekeeperv1.PreviewRequest{})
 			return err
-		}, codes.InvalidArgument, "one of edits, pause, cordon or resume"},
+		}, codes.InvalidArgument, "must be edits, pause, cordon or resume"},
 		"temporary creation": {func(ctx context.Context) error {
 			_, err := c.BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{
 				Edits: []*gatekeeperv1.Edit{{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{Name: "new"}}}},

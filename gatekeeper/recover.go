@@ -34,8 +34,8 @@ type RecoverConfig struct {
 	Again bool
 	// MaxDuration overrides the largest max_duration found in the directories. Set it if the old cluster ever used a
 	// longer one that the directories may not contain, because it was set after they were copied or only on the lost
-	// majority. No permits are granted for that long. If the permits are carried over, no wait is needed, and the value
-	// is only stored for a later recovery. 0 means the value in the directories.
+	// majority. No permits will be granted for that long. If the permits are carried over, no wait is needed, and the
+	// value is only stored for a later recovery. 0 means the value in the directories.
 	MaxDuration time.Duration
 	// UnsafeGrantAfter, if not nil, shortens the wait: permits are granted this long after the new server first starts,
 	// even though holders of the old cluster's permits may rely on them for longer. Set it only if an operator has made
@@ -283,7 +283,7 @@ func (out *Recovery) recovered(old *fsm.State, spec fsm.Recovery, unsafeAfter *t
 	if unsafeAfter != nil && !spec.KeepPermits {
 		if *unsafeAfter > out.FullQuarantine {
 			return nil, &ConfigError{"UnsafeGrantAfter", unsafeAfter.String(),
-				fmt.Sprintf("is longer than %v, which is the safe value anyway: omit it", out.FullQuarantine)}
+				fmt.Sprintf("is longer than %v, which is already safe: omit it", out.FullQuarantine)}
 		}
 		spec.UnsafeGrantAfter = unsafeAfter
 	}

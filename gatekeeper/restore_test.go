@@ -205,7 +205,7 @@ func TestRestore_DamagedForeignOrLateBackup_IsRejected(t *testing.T) {
 		"taken in the future":    {RestoreConfig{File: write(late.Bytes())}, ErrBackup, "set the clock"},
 		"no such file":           {RestoreConfig{File: file + "x"}, os.ErrNotExist, "no such file"},
 		"a directory with files": {RestoreConfig{File: file, DataDir: full}, ErrDataDir, "not empty"},
-		"wait too long":          {RestoreConfig{File: file, UnsafeGrantAfter: durationPtr(3 * time.Hour)}, nil, "which is the safe value"},
+		"wait too long":          {RestoreConfig{File: file, UnsafeGrantAfter: durationPtr(3 * time.Hour)}, nil, "which is already safe"},
 	} {
 		if c.cfg.DataDir == "" {
 			c.cfg.DataDir = filepath.Join(t.TempDir(), "new")

@@ -192,7 +192,7 @@ func TestWeb_InvalidInput_IsReportedAndChangesNothing(t *testing.T) {
 		"two objects":                         {"POST", "/v1/definitions", `{"definition":{"name":"x"}}{}`, nil, 400, "more than one JSON object"},
 		"the same field twice":                {"POST", "/v1/definitions", `{"reason":"a","reason":"b","definition":{"name":"x"}}`, nil, 400, "duplicate field"},
 		"another name in the path":            {"PUT", "/v1/definitions/other", `{"definition":{"name":"report"},"expected_version":"2"}`, nil, 400, `body has definition.name`},
-		"not UTF-8":                           {"GET", "/v1/definitions/%ff", "", nil, 400, "must be valid UTF-8"},
+		"not UTF-8":                           {"GET", "/v1/definitions/%ff", "", nil, 400, "valid UTF-8"},
 		"not UTF-8 in a query":                {"GET", "/v1/definitions?names=%ff", "", nil, 400, "must be valid UTF-8"},
 		"a bad escape":                        {"GET", "/v1/definitions?names=%zz", "", nil, 400, "malformed query"},
 		"a form":                              {"POST", "/v1/definitions", `definition=x`, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "application/json"},

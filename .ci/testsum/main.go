@@ -18,7 +18,7 @@ import (
 const module = "github.com/gatekeeperd/gatekeeper/"
 
 func main() {
-	skips := flag.String("skips", "", "file that lists the tests that may be skipped")
+	skips := flag.String("skips", "", "file listing the tests that may be skipped")
 	flag.Parse()
 	os.Exit(run(os.Stdin, os.Stdout, *skips))
 }

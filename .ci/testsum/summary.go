@@ -157,7 +157,7 @@ func (s *summary) finish() bool {
 		fmt.Fprintf(s.out, "FAIL  %s %s was skipped, but is not listed in .ci/skips.txt\n", name.pkg, name.test)
 	}
 	if s.passed == 0 {
-		fmt.Fprintln(s.out, "FAIL  no test passed")
+		fmt.Fprintln(s.out, "FAIL  no tests passed")
 		ok = false
 	}
 	fmt.Fprintf(s.out, "\n%d passed, %d failed, %d skipped\n", s.passed, s.failed, len(s.skipped))

@@ -86,9 +86,9 @@ func (p *parser) text(key string, n *yaml.Node) (string, error) {
 		return n.Value, nil
 	}
 	if n.Kind == yaml.ScalarNode {
-		return "", p.at(n, "%s must be text, but YAML reads %s as %s: write %s", key, n.Value, describe(n), strconv.Quote(n.Value))
+		return "", p.at(n, "%s must be a string, but YAML reads %s as %s: write %s", key, n.Value, describe(n), strconv.Quote(n.Value))
 	}
-	return "", p.at(n, "%s must be text, not %s", key, describe(n))
+	return "", p.at(n, "%s must be a string, not %s", key, describe(n))
 }
 
 func (p *parser) labels(e *Entry, n *yaml.Node) (map[string]string, error) {
@@ -188,7 +188,7 @@ func describe(n *yaml.Node) string {
 	}
 	switch n.ShortTag() {
 	case "!!str":
-		return "text"
+		return "a string"
 	case "!!int", "!!float":
 		return "a number"
 	case "!!bool":

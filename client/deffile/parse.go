@@ -210,7 +210,7 @@ func (p *parser) mapping(n *yaml.Node, known []string, visit func(key, value *ya
 			return err
 		}
 		if key.Kind != yaml.ScalarNode || key.ShortTag() != "!!str" {
-			return p.at(key, "a key must be text, not %s", describe(key))
+			return p.at(key, "a key must be a string, not %s", describe(key))
 		}
 		if line, ok := lines[key.Value]; ok {
 			return p.at(key, "the key %q appears twice: first on line %d, again on line %d", key.Value, line, key.Line)
@@ -234,7 +234,7 @@ func (p *parser) plain(n *yaml.Node) error {
 	case n.Anchor != "":
 		return p.at(n, "anchors are not allowed here: write each value out where it is used")
 	case n.Style&yaml.TaggedStyle != 0:
-		return p.at(n, "tags like %s are not allowed here: quote a value to make it text", n.Tag)
+		return p.at(n, "tags like %s are not allowed here: quote the value to make it a string", n.Tag)
 	case n.ShortTag() == "!!merge":
 		return p.at(n, "merging with << is not allowed here: write the keys out")
 	}

@@ -58,7 +58,7 @@ func (l *Locker) runner(job gocron.Job, task func(context.Context) error) *clien
 }
 
 func pastUnknownError(job gocron.Job) error {
-	return fmt.Errorf("job %q: past due times are known only for a CronJob or a DurationJob", job.Name())
+	return fmt.Errorf("job %q: past due times can be determined only for a CronJob or a DurationJob", job.Name())
 }
 
 // past returns the schedule of a job. known is false if only gocron can compute it, because gocron does not report past

@@ -90,7 +90,7 @@ func (e *entry) judgeOne(ctx context.Context, semaphore string, token uint64, at
 	case errors.As(err, new(*client.NotValidError)):
 		return Retry // the permit has since ended
 	case err != nil:
-		m.settings.logger.Warn("gatekeeper: cannot look up the holder that blocks a denied task", "task", e.name, "token", token, "error", err)
+		m.settings.logger.Warn("gatekeeper: cannot look up the holder that is blocking a denied task", "task", e.name, "token", token, "error", err)
 		return Alive
 	case record.Permit.GetStop() == gatekeeperv1.StopCause_STOP_CAUSE_TAKEN_OVER:
 		return Dead // another host declared the holder dead
@@ -100,7 +100,7 @@ func (e *entry) judgeOne(ctx context.Context, semaphore string, token uint64, at
 	evidence.Holder = record.Permit
 	evidence.Answer, evidence.Err = m.settings.probe.Alive(probeCtx, record.Permit)
 	verdict := m.settings.strategy.Judge(ctx, evidence)
-	m.settings.logger.Debug("gatekeeper: judged the holder that blocks a denied task", "task", e.name, "verdict", verdict, "token", token,
+	m.settings.logger.Debug("gatekeeper: assessed the holder that is blocking a denied task", "task", e.name, "verdict", verdict, "token", token,
 		"acquirer", record.Permit.GetIdentity().GetAcquirer(), "answer", evidence.Answer, "error", evidence.Err, "attempt", attempt)
 	return verdict
 }

@@ -62,7 +62,7 @@ func (e *entry) stillBehind() bool {
 // runMissed runs the task for a missed due time.
 func (e *entry) runMissed(due gkgocron.DueRun) {
 	m := e.manager
-	m.settings.logger.Info("gatekeeper: the task missed a run: running it now, unless another host does", "task", e.name, "due", due.Due)
+	m.settings.logger.Info("gatekeeper: the task missed a run: running it now, unless another host runs it first", "task", e.name, "due", due.Due)
 	run, err := e.begin(due, true)
 	if err != nil {
 		m.settings.logger.Debug("gatekeeper: not making up for a missed run of the task", "task", e.name, "due", due.Due, "error", err)

@@ -26,7 +26,7 @@ var (
 	ErrNoProbeURL = errors.New("the holder's permit has no probe URL")
 	// ErrNotHolder means that the answer at the probe URL came from a process other than the holder's, or from
 	// something other than a Manager's Handler.
-	ErrNotHolder = errors.New("the answer is not from the holder's process")
+	ErrNotHolder = errors.New("the response is not from the holder's process")
 )
 
 // maxResponseSize limits how much of a response is read.

@@ -100,7 +100,7 @@ func WithProbe(p Probe) Option {
 func WithProbeTimeout(d time.Duration) Option {
 	return func(s *settings) error {
 		if d <= 0 {
-			return fmt.Errorf("the probe timeout is %s: it must be positive", d)
+			return fmt.Errorf("probe timeout %s must be greater than 0", d)
 		}
 		s.timeout = d
 		return nil

@@ -45,7 +45,7 @@ func createOwnSemaphore(ctx context.Context, c *client.Client, job string) (*own
 	r, err := c.Definitions().BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{
 		Author: sem.Acquirer(), Reason: "the submitter of a job", RequestId: client.NewRequestID(),
 		Edits: []*gatekeeperv1.Edit{{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{
-			Name: own.name, Description: "Held by the submitter of a job. It is deleted when the job is over.",
+			Name: own.name, Description: "Held by a job's submitter. It is deleted when the job ends.",
 			Labels: map[string]string{ownLabel: job}, GroupPattern: &group, AcquirerPattern: &acquirer, Permits: &permits,
 			Duration: durationpb.New(SubmitterLease),
 		}}}},

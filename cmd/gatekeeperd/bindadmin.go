@@ -15,7 +15,7 @@ directory can always run it. Stop one server, run this command on its data direc
   gatekeeperd bind-admin --data-dir /var/lib/gatekeeper --subject cert:ann
 
 The request remains in the directory until the server has started and a majority of the cluster has carried it out. A server that starts more than a
-day later rejects it. The binding "admin", or the one named by --binding, gets the subject and the role admin. If another binding already has
+day later rejects it. The binding "admin", or the one named by --binding, gets the subject and the admin role. If another binding already has
 the subject, that binding gets the role. The journal and the server's log record this, with the member's name. No roles are removed: use gkctl auth
 unbind and gkctl auth token revoke for credentials that were lost or stolen.
 
@@ -33,7 +33,7 @@ func newBindAdmin(env environment) *cobra.Command {
 	var cfg gatekeeper.BindAdminConfig
 	cmd := &cobra.Command{
 		Use:   "bind-admin --data-dir DIR --subject SUBJECT",
-		Short: "Make a subject an administrator, as the owner of a data directory",
+		Short: "Make a subject an administrator by using a member's data directory",
 		Long:  bindAdminLong,
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -50,8 +50,8 @@ func newBindAdmin(env environment) *cobra.Command {
 	f.StringVar(&cfg.DataDir, "data-dir", "", "data directory of a stopped server")
 	f.StringVar(&cfg.Subject, "subject", "", "the new administrator: cert:NAME (a name in a client certificate), a SPIFFE id, or oidc:CLAIM=VALUE")
 	f.StringVar(&cfg.Binding, "binding", "admin", "binding to add the subject to, unless another binding already has it")
-	f.StringVar(&cfg.Author, "author", env.author(), "author, for the journal")
-	f.StringVar(&cfg.Reason, "reason", "", "reason, for the journal")
+	f.StringVar(&cfg.Author, "author", env.author(), "author to record in the journal")
+	f.StringVar(&cfg.Reason, "reason", "", "reason to record in the journal")
 	return cmd
 }
 

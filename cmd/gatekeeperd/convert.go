@@ -10,12 +10,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
-const convertLong = `Converts a data directory from an earlier build to the format of this build. Stop its server first.
+const convertLong = `Converts a data directory from an earlier build to this build's format. Stop its server first.
 
   gatekeeperd convert --data-dir /var/lib/gatekeeper
 
 It writes the new files next to the old ones, reads them back and compares their contents. Only then does it rename the old files to names that end
-in .old. Remove them once the server works. If the machine crashes during the conversion, run the command again.
+in .old. Remove them once the server is working. If the machine crashes during the conversion, run the command again.
 
 It does not change the log store, because a data directory keeps the one it was created with. To change the log store of a single server,
 create a new data directory with a new id:
@@ -27,7 +27,7 @@ In a cluster, add a new server with a new id, --log-store and an empty directory
 Environment variables and configuration files are not read.`
 
 const convertExitCodes = `Exit codes:
-  0    done, or the directory is already in the format of this build
+  0    done, or the directory is already in this build's format
   64   bad flag
   73   the directory is damaged or cannot be written
   75   a server is using the directory
@@ -37,7 +37,7 @@ func newConvert() *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{
 		Use:   "convert --data-dir DIR",
-		Short: "Convert a data directory from an earlier build to the format of this one",
+		Short: "Convert a data directory from an earlier build to this build's format",
 		Long:  convertLong,
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -58,9 +58,9 @@ func newConvert() *cobra.Command {
 
 func reportConverted(out io.Writer, dir string, kept []string) (err error) {
 	if len(kept) == 0 {
-		_, err = fmt.Fprintf(out, "%s is already in the format of this build: nothing to convert.\n", dir)
+		_, err = fmt.Fprintf(out, "%s is already in this build's format: nothing to convert.\n", dir)
 	} else {
-		_, err = fmt.Fprintf(out, "Converted: %s. The old files were renamed to %s: remove them once the server works.\n", dir, strings.Join(kept, " and "))
+		_, err = fmt.Fprintf(out, "Converted: %s. The old files were renamed to %s: remove them once the server is working.\n", dir, strings.Join(kept, " and "))
 	}
 	return err
 }

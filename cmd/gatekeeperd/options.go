@@ -75,11 +75,11 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 	f.StringVar(&o.oidc.Audience, "oidc-audience", "", "required audience of a JWT (its aud); mandatory with --oidc-issuer")
 	f.StringVar(&o.oidc.KeysFile, "oidc-keys-file", "", "JWK Set with the issuer's public keys, reloaded when it changes (default: fetched)")
 	f.StringVar(&o.oidc.KeysURL, "oidc-keys-url", "", "https URL of the JWK Set (default: from the issuer's OpenID Connect Discovery)")
-	f.StringVar(&o.oidc.CAFile, "oidc-ca", "", "PEM file with the CA certificates for verifying the servers of these URLs (default: the system's)")
+	f.StringVar(&o.oidc.CAFile, "oidc-ca", "", "PEM file with the CA certificates used to verify the servers at these URLs (default: the system's)")
 	f.StringSliceVar(&o.oidc.Claims, "oidc-claims", nil, "claims that bindings may name as oidc:CLAIM=VALUE; the first one that has a binding identifies the caller (default sub,email,groups)")
 	f.StringVar(&o.peerTLS.CertFile, "peer-tls-cert", "", "like --tls-cert, for connections to other members, including calls to their API (default: the same three files)")
 	f.StringVar(&o.peerTLS.KeyFile, "peer-tls-key", "", "like --tls-key, for the other members")
-	f.StringVar(&o.peerTLS.CAFile, "peer-tls-ca", "", "like --tls-ca, for the members, which verify each other")
+	f.StringVar(&o.peerTLS.CAFile, "peer-tls-ca", "", "like --tls-ca, for members to verify each other")
 	f.StringVar(&o.auditLog, "audit-log", "", `file that records refused calls and changes; rotated files are kept next to it; off disables it (default: audit/audit.log in the data directory if callers are authenticated)`)
 	f.BoolVar(&o.insecure, "insecure", false, "start without --tls-cert and --tls-ca even if other machines can reach a port; that port then has no authentication")
 
@@ -88,7 +88,7 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 	f.DurationVar(&o.dumpInterval, "dump-interval", 0, "how often to write the whole state to the log; 0 means never")
 	f.StringVar(&o.logFormat, "log-format", "text", "text or json")
 	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
-	f.DurationVar(&o.shutdownTimeout, "shutdown-timeout", 15*time.Second, "how long a graceful stop may take")
+	f.DurationVar(&o.shutdownTimeout, "shutdown-timeout", 15*time.Second, "time allowed for a graceful shutdown")
 	return f
 }
 

@@ -16,20 +16,20 @@ import (
 )
 
 const recoverLong = `Creates the data directory of a new single-server cluster from what is left of a cluster that has permanently lost its majority. Other
-servers then join the new cluster as they join any other.
+servers then join the new cluster as they would any other.
 
   gatekeeperd recover --from /var/lib/gatekeeper --data-dir /var/lib/gatekeeper-2 --id gk4
 
-Pass every directory that is left, by repeating --from. The directory with the newest entry is used, and none is written to. Definitions, pauses,
+Pass every remaining directory by repeating --from. The directory with the newest entry is used, and none of them is modified. Definitions, pauses,
 cordons and the journal are kept. Permits are carried over only if the directories of a majority of the last voters were read. Otherwise the old
 cluster may have granted permits that none of these directories contains, and the new cluster grants nothing until the longest of them has
 certainly ended. Definitions can be edited in the meantime.
 
-No server of the old cluster may run, now or later: a majority of them would continue as the old cluster, and grant permits too. Old servers
+No server of the old cluster may ever run again: a majority of them would continue as the old cluster, and grant permits too. Old servers
 that reach the new one stop automatically. They can join it with new ids and empty directories. If a majority can still be started, start it
 instead, because then nothing is lost.
 
-Never recover twice from the same directories: that creates two clusters that both grant permits. recover cannot prevent it, because it does not write to
+Never recover twice from the same directories: that creates two clusters that both grant permits. recover cannot prevent this, because it does not write to
 the old directories. It rejects a directory only if its server has been started again and has heard from the new cluster; --again accepts such a
 directory too.
 
@@ -40,7 +40,7 @@ const recoverExitCodes = `Exit codes:
   64   bad flag
   73   none of the directories can be recovered from, or the new directory is not empty
   75   a server is using one of the directories
-  78   a directory is not a data directory, or belongs to a different cluster from the others, or its server stopped because
+  78   a directory is not a data directory, or belongs to a different cluster than the others, or its server stopped because
        its cluster was recovered (see --again)`
 
 type recoverOptions struct {
@@ -77,13 +77,13 @@ func newRecover(env environment) *cobra.Command {
 	f.StringVar(&o.dataDir, "data-dir", "", "data directory to create; it must be empty or not exist")
 	f.StringVar(&o.id, "id", "", "name of the new server; it must never have been used in the old cluster")
 	f.StringVar(&o.logStore, "log-store", "", "how the new directory stores its log: bolt or wal (default: same as the directory that is used)")
-	f.BoolVar(&o.backup, "backup", false, "the directories are older copies: permits are not carried over, however many directories there are")
+	f.BoolVar(&o.backup, "backup", false, "the directories are older copies: permits are not carried over, regardless of the number of directories")
 	f.BoolVar(&o.again, "again", false, "also accept a directory whose server stopped because its cluster was recovered; confirms that the recovered cluster will never run again")
 	f.DurationVar(&o.longest, "max-duration", 0, "largest max_duration that the old cluster ever had, if it may have been set after the directories were last written; a larger value is always safe")
 	f.DurationVar(&o.after, "unsafe-grant-after", 0, "start granting permits this long after the first start, even if earlier holders may rely on their permits for longer; needs --yes")
 	f.BoolVar(&o.yes, "yes", false, "confirms that every holder of the old cluster will have stopped by the end of --unsafe-grant-after")
-	f.StringVar(&o.author, "author", env.author(), "author, for the journal")
-	f.StringVar(&o.reason, "reason", "", "reason, for the journal")
+	f.StringVar(&o.author, "author", env.author(), "author to record in the journal")
+	f.StringVar(&o.reason, "reason", "", "reason to record in the journal")
 	return cmd
 }
 
@@ -163,7 +163,7 @@ func permits(r *gatekeeper.Recovery, unsafeGrant bool) string {
 	var s string
 	switch {
 	case r.PermitsKept:
-		s = fmt.Sprintf("Permits: %s carried over, each for its full duration again.", count(r.Permits, "permit"))
+		s = fmt.Sprintf("Permits: %s carried over, each renewed for its full duration.", count(r.Permits, "permit"))
 		if unsafeGrant {
 			s += " --unsafe-grant-after was not needed and is ignored."
 		}
@@ -175,11 +175,11 @@ func permits(r *gatekeeper.Recovery, unsafeGrant bool) string {
 	}
 	switch {
 	case r.Quarantine == 0 && !r.PermitsKept:
-		s += fmt.Sprintf("\nUNSAFE: permits are granted immediately; waiting %v would be safe.", r.FullQuarantine)
+		s += fmt.Sprintf("\nUNSAFE: permits will be granted immediately; waiting %v would be safe.", r.FullQuarantine)
 	case r.Quarantine > 0 && r.Quarantine < r.FullQuarantine && !r.PermitsKept:
-		s += fmt.Sprintf("\nUNSAFE: no permits are granted for %v after the first start; waiting %v would be safe.", r.Quarantine, r.FullQuarantine)
+		s += fmt.Sprintf("\nUNSAFE: no permits will be granted for %v after the first start; waiting %v would be safe.", r.Quarantine, r.FullQuarantine)
 	case r.Quarantine > 0:
-		s += fmt.Sprintf("\nNo permits are granted for %v after the first start: holders may rely on earlier permits for that long.", r.Quarantine)
+		s += fmt.Sprintf("\nNo permits will be granted for %v after the first start: holders may rely on earlier permits for that long.", r.Quarantine)
 	}
 	return s
 }

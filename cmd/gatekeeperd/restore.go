@@ -12,7 +12,7 @@ import (
 )
 
 const restoreLong = `Creates the data directory of a new single-server cluster from a backup made with gkctl snapshot save. Other servers then join the new
-cluster as they join any other.
+cluster as they would any other.
 
   gatekeeperd restore gatekeeper.backup --data-dir /var/lib/gatekeeper
 
@@ -22,15 +22,15 @@ survive, use gatekeeperd recover, which loses less.
 
 Changes since the backup are lost. Live permits are not carried over, and nothing is granted until the longest permit that the old cluster may have
 granted has certainly ended. Definitions can be edited in the meantime. New tokens are larger than all tokens ever granted. Bindings and bearer tokens
-are restored as of the backup: revoke again any that have been revoked since then.
+are restored as of the backup: any that have been revoked since then must be revoked again.
 
 Environment variables and configuration files are not read.`
 
 const restoreExitCodes = `Exit codes:
   0    done
   64   bad flag
-  65   the file cannot be read, is not a backup, is damaged, or was written by a newer version; or the clock
-       of this machine is behind the backup
+  65   the file cannot be read, is not a backup, is damaged, or was written by a newer version; or this
+       machine's clock is behind the backup
   73   the new directory is not empty, or cannot be created`
 
 type restoreOptions struct {
@@ -68,8 +68,8 @@ func newRestore(env environment) *cobra.Command {
 	f.DurationVar(&o.cfg.MaxDuration, "max-duration", 0, "largest max_duration that the old cluster ever had, if it was set after the backup, for example 6h; a larger value is always safe")
 	f.DurationVar(&o.after, "unsafe-grant-after", 0, "start granting permits this long after the first start, for example 5m, even if earlier holders may rely on their permits for longer; needs --yes")
 	f.BoolVar(&o.yes, "yes", false, "confirms that every holder of the old cluster will have stopped by the end of --unsafe-grant-after")
-	f.StringVar(&o.cfg.Author, "author", env.author(), "author, for the journal")
-	f.StringVar(&o.cfg.Reason, "reason", "", "reason, for the journal")
+	f.StringVar(&o.cfg.Author, "author", env.author(), "author to record in the journal")
+	f.StringVar(&o.cfg.Reason, "reason", "", "reason to record in the journal")
 	return cmd
 }
 
@@ -95,7 +95,7 @@ func (o *restoreOptions) run(out io.Writer, unsafeGrant bool) error {
   2. Start the new one, with its addresses and certificates:
        gatekeeperd --id %s --data-dir %s%s
      If all administrators have lost their credentials: gatekeeperd bind-admin --help.
-  3. Restart clients that are bound to the old cluster: they refuse this one. Revoke again the bindings and tokens that have been revoked since the backup.
+  3. Restart clients that are bound to the old cluster: they refuse this one. Any bindings and tokens revoked since the backup must be revoked again.
   4. Let other servers join, with empty directories:
        gatekeeperd --id ANOTHER --join ADDRESS --data-dir EMPTY%s
 `, o.cfg.ID, o.cfg.DataDir, clusterFlag(r), clusterFlag(r))

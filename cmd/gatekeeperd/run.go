@@ -17,7 +17,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 )
 
-const long = `gatekeeperd is the server of Gatekeeper, which makes sure that a scheduled job runs on one host at a time.
+const long = `gatekeeperd is the Gatekeeper server. Gatekeeper makes sure that a scheduled job runs on one host at a time.
 
 Without flags it is a single durable server on loopback. To start a cluster of three, pass the same --members to each; they start serving once all
 three are running:
@@ -27,7 +27,7 @@ three are running:
 Another server joins with --join. Once a data directory belongs to a cluster, --members and --join are ignored. To recover a cluster that has
 permanently lost its majority, use gatekeeperd recover; to restore a backup, gatekeeperd restore.
 
-Each flag is also a variable (--api-address is GATEKEEPER_API_ADDRESS) and a key of the --config file (api-address). Flags take precedence over
+Each flag is also an environment variable (--api-address is GATEKEEPER_API_ADDRESS) and a key in the --config file (api-address). Flags take precedence over
 variables, variables over the file, and the file over defaults.`
 
 // gcPercent replaces Go's default of 100, at which a busy leader with few permits spends a fifth of its CPU time on
@@ -75,7 +75,7 @@ func command(env environment, stderr io.Writer) *cobra.Command {
 	}
 	cmd.Flags().SortFlags = false
 	cmd.Flags().AddFlagSet(flags)
-	cmd.Flags().BoolVar(&check, "check-config", false, "only check whether the configuration and its files are usable; cannot be set by a variable or a key")
+	cmd.Flags().BoolVar(&check, "check-config", false, "check whether the configuration and its files are usable, then exit; cannot be set by an environment variable or in the configuration file")
 	cmd.SetFlagErrorFunc(flagError)
 	cmd.SetVersionTemplate("gatekeeperd {{.Version}}\n")
 	cmd.SetHelpTemplate("{{.Long}}\n\n{{.UsageString}}\n" + exitCodes + "\n")

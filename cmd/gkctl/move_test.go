@@ -198,7 +198,7 @@ func TestMove_OutcomeUnknown_PrintsHowToCheck(t *testing.T) {
 		return status.FromContextError(ctx.Err()).Err()
 	}
 	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force", "--timeout", "3s")
-	if code != ui.ExitUnreachable || !strings.Contains(out, "The move was made completely or not at all. `gkctl history -n 1 a` shows which") {
+	if code != ui.ExitUnreachable || !strings.Contains(out, "Either the whole move was made or none of it. `gkctl history -n 1 a` shows which") {
 		t.Errorf("gkctl move: exit code %d, want 69 and a hint that the move is atomic; output:\n%s", code, out)
 	}
 	w.onEdit = func(context.Context, func() error) error {

@@ -48,7 +48,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	p := proof{out: out}
 	flags := flag.NewFlagSet("proof", flag.ContinueOnError)
 	flags.StringVar(&p.bin, "bin", "bin", "directory containing gatekeeperd and, in its subdirectory faulty, a gatekeeperd built with the tag faulty")
-	flags.IntVar(&p.runs, "runs", 1, "number of runs, each with the next seed")
+	flags.IntVar(&p.runs, "runs", 1, "number of runs; the seed increases by one with each run")
 	flags.Uint64Var(&p.seed, "seed", 1, "seed of the first run, which determines the faults and the clients' actions")
 	flags.StringVar(&p.kind, "kind", "", "the kind of fault: "+strings.Join(fault.Names(), ", ")+", or mixed; empty for all kinds in turn")
 	flags.StringVar(&p.network, "network", run.Auto, "the network between servers and clients: "+run.Namespaces+" (in the kernel; requires Linux, root, ip, tc and ss), "+run.Proxies+", or "+

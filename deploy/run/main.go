@@ -36,7 +36,7 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.bin, "bin", "bin", "directory that contains gatekeeperd and gkctl")
-	flag.StringVar(&o.data, "data", "data/run", "data directory, which keeps edits between runs")
+	flag.StringVar(&o.data, "data", "data/run", "data directory; edits are kept between runs")
 	flag.StringVar(&o.definitions, "definitions", "deploy/samples/kubernetes.yaml", "definitions to load")
 	flag.StringVar(&o.api, "api", "127.0.0.1:7420", "API address")
 	flag.StringVar(&o.peer, "peer", "127.0.0.1:7421", "peer address")

@@ -71,7 +71,7 @@ func InCluster(cluster string) ([]Job, error) {
 	}
 	jobs = slices.DeleteFunc(jobs, func(j Job) bool { return j.Cluster != cluster })
 	if len(jobs) == 0 {
-		return nil, fmt.Errorf("there is no build cluster %q", cluster)
+		return nil, fmt.Errorf("unknown build cluster %q", cluster)
 	}
 	return jobs, nil
 }

@@ -118,7 +118,7 @@ func (c *constants) check() error {
 		"reserve": c.Reserve, "restart_permit_us": c.Restart, "commands_in_entry": c.CommandsPerEntry, "cores": c.Cores, "memory_gib": c.Memory, "sync_us": c.Sync, "use": c.Use,
 	} {
 		if !(value > 0) || math.IsInf(value, 0) {
-			return fmt.Errorf("%s is %v: it must be greater than 0", name, value)
+			return fmt.Errorf("%s must be greater than 0, not %v", name, value)
 		}
 	}
 	if c.Use > 1 || c.Follower < 0 || c.Hop < 0 || c.EmptyBytes < 0 {

@@ -31,9 +31,9 @@ type application struct {
 
 func main() {
 	var app application
-	flag.StringVar(&app.id, "id", "", "name of this process, one of -members")
+	flag.StringVar(&app.id, "id", "", "name of this process, as listed in -members")
 	flag.StringVar(&app.group, "group", "prod", "group in which this process acquires permits")
-	flag.StringVar(&app.members, "members", "", "comma-separated ID=HOST:PORT of each process, for traffic within the cluster")
+	flag.StringVar(&app.members, "members", "", "comma-separated list of ID=HOST:PORT, one per process, for traffic within the cluster")
 	flag.StringVar(&app.dataDir, "data-dir", "", "data directory of this process; must not be shared")
 	flag.StringVar(&app.api, "api-address", "", "HOST:PORT for gkctl and the other processes")
 	flag.StringVar(&app.schedule, "schedule", "30 2 * * *", "when the job is due, as a cron expression")

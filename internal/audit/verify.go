@@ -278,7 +278,7 @@ func (v *verifier) recordMoved(seq uint64) {
 		if seq < h.from || seq > h.to {
 			continue
 		}
-		v.breakAt(Reordered, v.at, seq, "line %d is after line %d", seq, v.last)
+		v.breakAt(Reordered, v.at, seq, "line %d comes after line %d", seq, v.last)
 		v.holes = slices.Delete(v.holes, i, i+1)
 		if h.count--; h.count == 0 {
 			return

@@ -167,7 +167,7 @@ func Parse(certPEM, keyPEM []byte) (*Pair, error) {
 	}
 	cert := certs[0] // if there is more than one, the newest authority is first
 	if !cert.IsCA {
-		return nil, fmt.Errorf("the certificate of %s does not belong to an authority", cert.Subject)
+		return nil, fmt.Errorf("the certificate of %s is not a CA certificate", cert.Subject)
 	}
 	block, _ := pem.Decode(keyPEM)
 	if block == nil {

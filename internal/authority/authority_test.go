@@ -123,7 +123,7 @@ func TestRead_AfterWrite_ReturnsPair(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, p := range map[string][2][]byte{
-		"does not belong to the authority": {b.CertPEM(), key}, "does not belong to an authority": {leaf.CertPEM(), key},
+		"does not belong to the authority": {b.CertPEM(), key}, "is not a CA certificate": {leaf.CertPEM(), key},
 		"no PEM certificate": {key, key}, "not in PEM": {a.CertPEM(), nil},
 	} {
 		if _, err := Parse(p[0], p[1]); err == nil || !strings.Contains(err.Error(), want) {

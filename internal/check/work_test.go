@@ -103,7 +103,7 @@ func TestWork_WorkerLost_TaskIsExecutedAgain(t *testing.T) {
 	s.end(3, "CUT_SHORT", "", history.Returned)
 	s.handed("killed", 1, 4)
 	s.handed("killed", 1, 5)
-	s.read(done(0, 2, "A"), history.TaskState{Index: 1, State: "FAILED", Token: 5, Attempts: 2, Failure: "the permit of its worker was lost, in attempt 2 of 2"})
+	s.read(done(0, 2, "A"), history.TaskState{Index: 1, State: "FAILED", Token: 5, Attempts: 2, Failure: "its worker's permit was lost on attempt 2 of 2"})
 	s.wantNoViolations()
 }
 
@@ -202,7 +202,7 @@ func TestWork_ChangedResults_AreFound(t *testing.T) {
 
 	s = newWorkScenario(t)
 	s.runBoth()
-	s.read(done(0, 1, "A"), history.TaskState{Index: 1, State: "FAILED", Token: 2, Attempts: 2, Failure: "the permit of its worker was lost, in attempt 2 of 2"})
+	s.read(done(0, 1, "A"), history.TaskState{Index: 1, State: "FAILED", Token: 2, Attempts: 2, Failure: "its worker's permit was lost on attempt 2 of 2"})
 	s.wantViolation(OneResult, "task 1", "was recorded", "FAILED")
 
 	s = newWorkScenario(t)
@@ -248,7 +248,7 @@ func TestWork_MoreAttemptsThanAllowed_AreFound(t *testing.T) {
 
 	s = newWorkScenario(t)
 	s.handed("killed", 0, 1)
-	s.read(done(1, 2, "B"), history.TaskState{Index: 0, State: "FAILED", Token: 1, Attempts: 1, Failure: "the permit of its worker was lost, in attempt 1 of 1"})
+	s.read(done(1, 2, "B"), history.TaskState{Index: 0, State: "FAILED", Token: 1, Attempts: 1, Failure: "its worker's permit was lost on attempt 1 of 1"})
 	s.wantViolation(TaskAttempts, "abandoned after 1")
 }
 

@@ -124,7 +124,7 @@ type TaskState struct {
 
 // Lost reports whether the task failed because its last worker was lost.
 func (t *TaskState) Lost() bool {
-	return strings.HasPrefix(t.Failure, "the permit of its worker was lost")
+	return strings.HasPrefix(t.Failure, "its worker's permit was lost")
 }
 
 // JobOf returns the submitted job in the form that a history records.

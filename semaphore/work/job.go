@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// JobState is the state of a job. The numbers are frozen: they are in snapshots.
+// JobState is the state of a job. The numbers must not change, because snapshots contain them.
 type JobState uint8
 
 const (

@@ -94,7 +94,7 @@ func (l Limits) Check(s *Spec, j *Job, payloads [][]byte, semaphore, cluster uin
 	}
 	for i, p := range payloads {
 		if uint64(len(p)) > l.TaskBytes {
-			return &LimitError{"max_task_bytes", fmt.Sprintf("the payload of task %d of job %q", count+uint64(i), s.ID), uint64(len(p)), l.TaskBytes}
+			return &LimitError{"max_task_bytes", fmt.Sprintf("the payload of task %d in job %q", count+uint64(i), s.ID), uint64(len(p)), l.TaskBytes}
 		}
 		payload += uint64(len(p))
 		stored += s.Stored(&Task{Payload: p})
@@ -115,7 +115,7 @@ func (l Limits) Grow(s *Spec, more, semaphore, cluster uint64) *LimitError {
 	l = l.OrDefault()
 	for _, limit := range [...]LimitError{
 		{"max_semaphore_work_bytes", fmt.Sprintf("the data stored for jobs of semaphore %q", s.Semaphore), semaphore + more, l.SemaphoreBytes},
-		{"max_work_bytes", "the data stored for jobs of the cluster", cluster + more, l.ClusterBytes},
+		{"max_work_bytes", "the data stored for all jobs in the cluster", cluster + more, l.ClusterBytes},
 	} {
 		if limit.Needed > limit.Max {
 			return &limit

@@ -7,13 +7,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// TaskState is the state of a task. The numbers are frozen: they are in snapshots.
+// TaskState is the state of a task. The numbers must not change, because snapshots contain them.
 type TaskState uint8
 
 const (
 	// Waiting means that the task is waiting for a worker.
 	Waiting TaskState = 1
-	// Held means that a permit carries the task.
+	// Held means that a worker has the task, under a permit.
 	Held TaskState = 2
 	// Done means that the task's result has been recorded.
 	Done TaskState = 3
@@ -61,7 +61,7 @@ func (j *Job) StateOf(t *Task) TaskState {
 	return t.State
 }
 
-// A Report is what a worker reports about its task when it releases the permit. Failure says why the task failed or was
+// A Report is a worker's account of its task when it releases the permit. Failure says why the task failed or was
 // returned. A result that comes with a failure is kept if both fit into the reserved space, which is the larger of
 // MaxResult and MaxFailure.
 type Report struct {
@@ -83,7 +83,7 @@ func (s *Spec) Settle(t *Task, run semaphore.Run, report Report) Task {
 		after.Failure = cmp.Or(report.Failure, after.Failure)
 	case run.CutShort() && !s.MayAttempt(t.Attempts):
 		after.State = Failed
-		after.Failure = fmt.Sprintf("the permit of its worker was lost, in attempt %d of %d", t.Attempts, t.Attempts)
+		after.Failure = fmt.Sprintf("its worker's permit was lost on attempt %d of %d", t.Attempts, t.Attempts)
 	case run.CutShort():
 	case run.Job == semaphore.JobFailed:
 		after.Result, after.Failure = report.Result, report.Failure

@@ -44,7 +44,7 @@ func TestSettle_EveryEnd(t *testing.T) {
 						requeue(false)
 					case semaphore.EndExpired, semaphore.EndCleared, semaphore.EndFreedUnsafely:
 						if requeue(true); last {
-							want.State, want.Failure = work.Failed, "the permit of its worker was lost, in attempt 2 of 2"
+							want.State, want.Failure = work.Failed, "its worker's permit was lost on attempt 2 of 2"
 						}
 					case semaphore.EndReleased:
 						switch job {

@@ -23,7 +23,7 @@ func cpuTime(processes []int) (time.Duration, error) {
 	for _, pid := range processes {
 		used, err := treeTime(pid)
 		if err != nil {
-			return 0, fmt.Errorf("the CPU time of process %d: %w", pid, err)
+			return 0, fmt.Errorf("read the CPU time of process %d: %w", pid, err)
 		}
 		sum += used
 	}
@@ -70,7 +70,7 @@ func childrenOf(pid int) ([]int, error) {
 		return nil, err
 	}
 	if _, err := os.Stat(tasks); err == nil && len(lists) == 0 {
-		return nil, fmt.Errorf("%s has no lists of children: this kernel was built without CONFIG_PROC_CHILDREN", tasks)
+		return nil, fmt.Errorf("%s does not list child processes: this kernel was built without CONFIG_PROC_CHILDREN", tasks)
 	}
 	var all []int
 	for _, list := range lists {

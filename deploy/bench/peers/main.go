@@ -70,7 +70,7 @@ func main() {
 	var b bench
 	echo := flag.Bool("echo", false, "run the gRPC echo server; for internal use")
 	member := flag.String("etcd", "", "run an etcd server; for internal use")
-	flag.StringVar(&b.bin, "bin", "bin", "directory that contains gatekeeperd and will contain the data")
+	flag.StringVar(&b.bin, "bin", "bin", "directory that contains gatekeeperd and where the data will be written")
 	parts := flag.String("parts", "work,tasks,failover", "what to measure")
 	systems := flag.String("systems", "etcd,redis,postgresql", "peers to measure with -parts work or tasks")
 	stores := flag.String("log-stores", bolt, "Gatekeeper's log stores to measure")
@@ -81,7 +81,7 @@ func main() {
 	flag.DurationVar(&b.plan.Window, "window", 500*time.Millisecond, "length of a window")
 	flag.DurationVar(&b.plan.WarmUp, "warm-up", 300*time.Millisecond, "warm-up time before the first window")
 	flag.IntVar(&b.runs, "runs", 20, "how many times to kill each cluster's leader with -parts failover")
-	file := flag.String("json", "bin/peers.json", "file to write the results to, as JSON; empty for none")
+	file := flag.String("json", "bin/peers.json", "JSON file to write the results to; empty for none")
 	flag.Parse()
 	switch {
 	case *echo:

@@ -35,7 +35,7 @@ type bench struct {
 
 func main() {
 	b := &bench{}
-	bin := flag.String("bin", "bin", "directory that contains gatekeeperd and will contain the data")
+	bin := flag.String("bin", "bin", "directory that contains gatekeeperd and where the data will be written")
 	flag.DurationVar(&b.window, "window", 2*time.Second, "length of a window")
 	flag.IntVar(&b.rounds, "rounds", 5, "number of windows with and without tasks; the result is the median")
 	stored := flag.Bool("stored", true, "also measure with 256 MiB stored")

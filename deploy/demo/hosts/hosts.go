@@ -36,7 +36,7 @@ const (
 func (s *Scenario) Flags(f *flag.FlagSet) {
 	s.Stage.Flags(f, 6*time.Second)
 	f.DurationVar(&s.Length, "for", 30*time.Second, "length of the scenario")
-	f.DurationVar(&s.hour, "hour", 2*time.Second, "real time that an hour of the schedule takes")
+	f.DurationVar(&s.hour, "hour", 2*time.Second, "real time per hour of the schedule")
 	f.IntVar(&s.hosts, "hosts", 3, "number of hosts in each group")
 }
 

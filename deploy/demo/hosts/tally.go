@@ -141,6 +141,6 @@ func (s *Scenario) report(t *tally, f *faultTimes) {
 	s.Row("runs", "%d, %d of them more than once", len(t.runCount), s.AddViolations(t.twice()...))
 	s.Row("overlaps", "%d among %d beliefs", s.AddViolations(t.violations...), len(t.beliefs))
 	if t.jobs == 0 || t.shares == 0 {
-		s.Violationf("no job permit or no pool share was granted, so the run is inconclusive")
+		s.Violationf("no job permits or no pool shares were granted, so the run is inconclusive")
 	}
 }

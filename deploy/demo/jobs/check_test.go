@@ -154,7 +154,7 @@ func TestOverlaps_FallingToken_IsViolation(t *testing.T) {
 	s := newScript()
 	s.a.runs(due("free", 5), 7, 5, 6)
 	s.b.runs(due("free", 10), 6, 10, 11)
-	wantViolation(t, s.evidence().overlaps(), "falling token")
+	wantViolation(t, s.evidence().overlaps(), "token decreased")
 }
 
 func TestSuccessions_JobContinues_IsViolationUnlessSuspended(t *testing.T) {
@@ -354,7 +354,7 @@ func TestReport_FaultsWithoutEffect_AreViolations(t *testing.T) {
 	again := e.writes[2]
 	again.step++
 	e.writes = append(e.writes, again)
-	wantViolation(t, reportOf(e, f).Violations, "checked between the writes")
+	wantViolation(t, reportOf(e, f).Violations, "checks its permit before each write")
 }
 
 func TestReportSuspended_LateWriteBeforeNextHolder_IsReportedAsAccepted(t *testing.T) {

@@ -88,7 +88,7 @@ func (s *Scenario) play(ctx context.Context) error {
 		return err
 	}
 
-	s.Row("tasks", "%d, from %s to %s and back, with a drain of %v and permits of %v", len(s.names), s.from, s.to, s.drain, s.Duration)
+	s.Row("tasks", "%d, from %s to %s and back, with a drain of %v and a permit duration of %v", len(s.names), s.from, s.to, s.drain, s.Duration)
 	moved := s.leg(ctx, "move", old, next, s.kill, "move", "--from", s.from, "--to", s.to, "-l", samples.LabelKind+"=job",
 		"--drain", s.drain.String(), "--yes", "--reason", "storage is failing in "+s.from, "-o", "json")
 	var output moveOutput

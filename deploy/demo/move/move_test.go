@@ -71,7 +71,7 @@ func TestJudge_OverlapAndLoss_AreViolations(t *testing.T) {
 		"overlap":     {[]stage.Record{granted(1, 1), ended(5, 1, false)}, []stage.Record{granted(4, 2), ended(7, 2, false)}, "overlap: "},
 		"lost":        {[]stage.Record{granted(1, 1), ended(5, 1, true)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "was lost by"},
 		"missing end": {[]stage.Record{granted(1, 1)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "no record of how the belief"},
-		"lower token": {[]stage.Record{granted(1, 3), ended(5, 3, false)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "falling token"},
+		"lower token": {[]stage.Record{granted(1, 3), ended(5, 3, false)}, []stage.Record{granted(6, 2), ended(7, 2, false)}, "token decreased"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &Scenario{drain: time.Second, legs: []*leg{{}}}

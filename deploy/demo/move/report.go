@@ -126,6 +126,6 @@ func (s *Scenario) judgeStubborn(kept *stage.Grant, stubborn string) {
 	s.Row("drain ignored", "%s: its holder kept it for %.2fs, until its deadline; the next holder started at %.2fs",
 		stubborn, held.Seconds(), s.legs[0].started[stubborn].Seconds())
 	if held < s.drain*9/10 {
-		s.Violationf("the holder of %s lost its permit before the drain was over, after %v", stubborn, held)
+		s.Violationf("the holder of %s lost its permit after %v, before the drain was over", stubborn, held)
 	}
 }

@@ -90,7 +90,7 @@ func Overlaps(beliefs []overlap.Belief, permits map[string]uint32) (violations [
 		violations = append(violations, "overlap: "+o.String())
 	}
 	for _, b := range overlap.DecreasingTokens(beliefs, permits) {
-		violations = append(violations, fmt.Sprintf("falling token: %s held %s with token %d after a holder with a higher one", b.Holder, b.Semaphore, b.Token))
+		violations = append(violations, fmt.Sprintf("token decreased: %s held %s with token %d after another holder had a higher one", b.Holder, b.Semaphore, b.Token))
 	}
 	return violations
 }

@@ -118,7 +118,7 @@ func (s *Stage) Serve(ctx context.Context, defs []*gatekeeperv1.Definition) erro
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(s.Out, "three servers at %s, definitions: %d, permits of %v\n", strings.Join(s.Cluster.Endpoints(), ", "), len(defs), s.Duration)
+	fmt.Fprintf(s.Out, "three servers at %s, definitions: %d, permit duration: %v\n", strings.Join(s.Cluster.Endpoints(), ", "), len(defs), s.Duration)
 	s.Client, err = client.Dial(ctx, s.Cluster.Endpoints())
 	return err
 }

@@ -135,7 +135,7 @@ func (s *JGroups) spread(e *evidence, short []string) {
 			by[g.Life.Name]++
 		}
 	}
-	s.Row("spread", "%d short tasks over %d workers", len(short), len(by))
+	s.Row("spread", "%d short tasks across %d workers", len(short), len(by))
 	for i := range s.workers {
 		if name := fmt.Sprintf("worker-%d", i+1); by[name] == 0 {
 			s.Violationf("%s got none of the short tasks", name)

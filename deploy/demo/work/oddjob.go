@@ -36,7 +36,7 @@ const oddjobWork = "work"
 // Flags defines the scenario's flags.
 func (s *Oddjob) Flags(f *flag.FlagSet) {
 	s.Stage.Flags(f, 3*time.Second)
-	f.DurationVar(&s.period, "every", 3*time.Second, "the time between rounds (10s in the article); the work takes one and a half times as long")
+	f.DurationVar(&s.period, "every", 3*time.Second, "time between rounds (10s in the article); the work takes one and a half times as long")
 	f.IntVar(&s.rounds, "rounds", 8, "number of rounds")
 }
 

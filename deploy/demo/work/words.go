@@ -43,7 +43,7 @@ func (s *Words) Play(ctx context.Context) error {
 	if s.root == "" {
 		out, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 		if err != nil {
-			return fmt.Errorf("GOROOT was not found; specify another directory with -root: %w", err)
+			return fmt.Errorf("GOROOT was not found; specify a different directory with -root: %w", err)
 		}
 		s.root = strings.TrimSpace(string(out))
 	}

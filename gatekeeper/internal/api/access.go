@@ -62,7 +62,7 @@ func accessRefusal(r fsm.AccessResult, what string) error {
 	case fsm.AccessSubjectTaken:
 		text = fmt.Sprintf("subject %q already belongs to binding %q: remove it there first", r.Subject, r.Binding.Name)
 	case fsm.AccessLastAdmin:
-		text = "the cluster would have no administrator: first give another binding the role admin, and a subject or a token that never expires"
+		text = "the cluster would have no administrator: first give a different binding the admin role and a subject or a token that never expires"
 	case fsm.AccessFull:
 		text = fmt.Sprintf("a cluster can have at most %d bindings, with at most %d tokens each: remove unused ones", access.MaxBindings, access.MaxTokens)
 	}

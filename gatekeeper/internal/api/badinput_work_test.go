@@ -102,7 +102,7 @@ func badWorkCalls() []badCall {
 		{"worker with 1001 slots", workCall(offer(func(o *gatekeeperv1.WorkOffer) { o.Slots = 1001 })), "offer.slots", "more than 1000 tasks"},
 		{"worker that offers twice", workCall(offer(noChange), offer(noChange)), "offer", "only in the first message"},
 		{"worker that skips a frame", workCall(offer(noChange), &frame{Frame: 3}), "frame", "must be 2"},
-		{"worker that ends token 0", workCall(offer(noChange), end(&gatekeeperv1.TaskEnd{})), "end.token", "token of a permit"},
+		{"worker that ends token 0", workCall(offer(noChange), end(&gatekeeperv1.TaskEnd{})), "end.token", "permit token"},
 		{"worker with an unknown outcome", workCall(offer(noChange), end(&gatekeeperv1.TaskEnd{Token: 1, Outcome: 9})), "end.outcome", "RELEASE_OUTCOME_DONE"},
 		{"worker with progress above 1", workCall(offer(noChange), progress(1.1)), "progress.fraction", "0 to 1"},
 		{"worker with NaN progress", workCall(offer(noChange), progress(math.NaN())), "progress.fraction", "0 to 1"},

@@ -169,7 +169,7 @@ func addressOf(source string) netip.Addr {
 // from an address that is blocked for invalid tokens, because it is not a guess: many pods may share an address, and
 // each presents a new JWT every hour.
 func (c *caller) readBearer(ctx context.Context, headers []string) error {
-	var err error = &unauthenticatedError{"the authorization header is not \"Bearer\" followed by a single token of this cluster"}
+	var err error = &unauthenticatedError{"the authorization header is not \"Bearer\" followed by a single token for this cluster"}
 	id, hash, ok := auth.ParseBearer(headers[0])
 	scheme, jwt, _ := strings.Cut(headers[0], " ")
 	if c.api.cfg.OIDC != nil && !ok && len(headers) == 1 && strings.EqualFold(scheme, "bearer") {

@@ -30,7 +30,7 @@ func durationFrom(field string, d *durationpb.Duration, absent time.Duration) (t
 	}
 	if err := d.CheckValid(); err != nil {
 		return 0, invalid(field, strconv.FormatInt(d.GetSeconds(), 10)+"s and "+strconv.FormatInt(int64(d.GetNanos()), 10)+"ns",
-			"must be a valid duration: seconds and nanoseconds with the same sign, within 10 000 years")
+			"must be a valid duration: seconds and nanoseconds with the same sign, at most 10,000 years")
 	}
 	return d.AsDuration(), nil
 }
@@ -42,7 +42,7 @@ func timestampFrom(field string, t *timestamppb.Timestamp) (time.Time, error) {
 	}
 	if err := t.CheckValid(); err != nil {
 		return time.Time{}, invalid(field, strconv.FormatInt(t.GetSeconds(), 10)+"s and "+strconv.FormatInt(int64(t.GetNanos()), 10)+"ns",
-			"must be a valid timestamp: in the years 1 to 9999, with 0 to 999 999 999 nanoseconds")
+			"must be a valid timestamp: in the years 1 to 9999, with 0 to 999,999,999 nanoseconds")
 	}
 	return t.AsTime(), nil
 }

@@ -110,7 +110,7 @@ func tokensFrom(field string, tokens []*gatekeeperv1.TokenRefresh) ([]keeper.Tok
 	out := make([]keeper.TokenRefresh, len(tokens))
 	for i, t := range tokens {
 		if t.GetToken() == 0 {
-			return nil, invalid(at(field, i)+".token", "0", "must be the token of a permit")
+			return nil, invalid(at(field, i)+".token", "0", "must be a permit token")
 		}
 		duration, err := durationFrom("duration", t.GetDuration(), 0)
 		if err != nil {
@@ -153,7 +153,7 @@ func groupsFrom(groups []*gatekeeperv1.TokenGroup, out []keeper.TokenRefresh) ([
 		}
 		for j, token := range g.GetTokens() {
 			if token == 0 {
-				return nil, invalid(at(at("groups", i)+".tokens", j), "0", "must be the token of a permit")
+				return nil, invalid(at(at("groups", i)+".tokens", j), "0", "must be a permit token")
 			}
 			out = append(out, keeper.TokenRefresh{Token: token, Duration: duration})
 		}

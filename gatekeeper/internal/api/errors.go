@@ -116,7 +116,7 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	}), badRequest},
 
 	{"api.unreadableError", codes.InvalidArgument, reasonInvalidField, as(func(*unreadableError) map[string]string {
-		return map[string]string{"field": "", "rule": "must be a valid request message of this method"}
+		return map[string]string{"field": "", "rule": "must be a valid request message for this method"}
 	}), nil},
 	{"api.tooLargeError", codes.ResourceExhausted, reasonTooLarge, as(func(e *tooLargeError) map[string]string {
 		return map[string]string{"size": strconv.Itoa(e.size), "limit": strconv.Itoa(MaxMessage)}

@@ -58,7 +58,7 @@ func errorCases() []errorCase {
 		{"api.brokenHopError", &brokenHopError{leader, errors.New("x")}, codes.Unavailable, "OUTCOME_UNKNOWN", hinted},
 		{"semaphore.FieldError", field, codes.InvalidArgument, "INVALID_FIELD", map[string]string{"field": "f", "value": "v", "rule": "must be w"}},
 		{"semaphore.FieldError", &keeper.EditFieldError{Index: 1, Name: "n", Err: field}, codes.InvalidArgument, "INVALID_FIELD", map[string]string{"field": "f", "value": "v", "rule": "must be w"}},
-		{"api.unreadableError", &unreadableError{errors.New("x")}, codes.InvalidArgument, "INVALID_FIELD", map[string]string{"field": "", "rule": "must be a valid request message of this method"}},
+		{"api.unreadableError", &unreadableError{errors.New("x")}, codes.InvalidArgument, "INVALID_FIELD", map[string]string{"field": "", "rule": "must be a valid request message for this method"}},
 		{"api.tooLargeError", &tooLargeError{5 << 20}, codes.ResourceExhausted, "TOO_LARGE", map[string]string{"size": "5242880", "limit": "4194304"}},
 		{"consensus.NotLeaderError", &consensus.NotLeaderError{Leader: leader}, codes.Unavailable, "NOT_LEADER", hinted},
 		{"consensus.NotLeaderError", &consensus.NotLeaderError{}, codes.Unavailable, "NO_LEADER", nil},

@@ -52,7 +52,7 @@ func (s *operatorService) changeFrom(ctx context.Context, state *fsm.State, m *g
 	now := time.Now()
 	switch change := m.GetChange().(type) {
 	case nil:
-		return nil, invalid("change", "", "must be one of edits, pause, cordon or resume")
+		return nil, invalid("change", "", "must be edits, pause, cordon or resume")
 	case *gatekeeperv1.PreviewRequest_Pause:
 		cmd, end, c, err := pauseFrom(change.Pause)
 		if err == nil {

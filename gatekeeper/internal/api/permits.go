@@ -100,7 +100,7 @@ func (s *permitService) Revoke(ctx context.Context, m *gatekeeperv1.RevokeReques
 		return nil, err
 	}
 	if drain != 0 && m.GetUnsafeNow() {
-		return nil, invalid("drain", drain.String(), "must not be set with unsafe_now, which leaves the holder no time")
+		return nil, invalid("drain", drain.String(), "must not be set with unsafe_now, which gives the holder no time to stop")
 	}
 	result, err := s.keeper.Revoke(ctx, fsm.Revoke{
 		Token: m.GetToken(), Author: author, Reason: reason, Drain: drain, UnsafeNow: m.GetUnsafeNow(),
@@ -314,7 +314,7 @@ func (s *permitService) ListWaiters(ctx context.Context, m *gatekeeperv1.ListWai
 
 func validToken(token uint64) error {
 	if token == 0 {
-		return invalid("token", "0", "must be the token of a permit")
+		return invalid("token", "0", "must be a permit token")
 	}
 	return nil
 }

@@ -15,7 +15,7 @@ const (
 	// maxReceived is the limit at which gRPC refuses a message with a less helpful status.
 	maxReceived = 2 * MaxMessage
 	// maxStreams is the maximum number of concurrent calls and streams per connection. Another server forwards the
-	// streams of all its clients over one connection. That may be 10 000 long-lived streams in addition to unary calls.
+	// streams of all its clients over one connection. That may be 10,000 long-lived streams in addition to unary calls.
 	maxStreams = 1 << 15
 	// maxHeaders is the maximum size of a call's headers in bytes.
 	maxHeaders = 16 << 10

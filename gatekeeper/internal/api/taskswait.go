@@ -22,7 +22,7 @@ func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, 
 	}
 	stored := state.Definition(sem)
 	if stored == nil {
-		return fmt.Sprintf("There is no definition %q. The tasks are kept and will be handed out when it is created again.", sem), nil
+		return fmt.Sprintf("Definition %q does not exist. The tasks are kept and will be handed out once it is created again.", sem), nil
 	}
 	if why := s.reader.Disabled(stored); why != "" {
 		return fmt.Sprintf("The definition of semaphore %q admits no callers: %s.", sem, why), nil
@@ -69,7 +69,7 @@ func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, 
 	case ahead > 0:
 		return plural(ahead, "1 other caller is ahead of the workers in the queue.", "%d other callers are ahead of the workers in the queue."), nil
 	}
-	return "Workers are free, and the tasks are being handed out.", nil
+	return "Workers are available, and the tasks are being handed out.", nil
 }
 
 // denial is a reason for denying workers, and the number of workers denied for it.

@@ -100,7 +100,7 @@ func TestExplain_TasksWaiting_ReturnsFirstApplicableCause(t *testing.T) {
 			g.worker(t, "default", 1)
 			g.keeper.waiters = []keeper.Waiter{waiting(false), waiting(false), waiting(true), waiting(false)}
 		}},
-		{"handed out", "Workers are free, and the tasks are being handed out.", func(t *testing.T, g *gate) { g.worker(t, "default", 1) }},
+		{"handed out", "Workers are available, and the tasks are being handed out.", func(t *testing.T, g *gate) { g.worker(t, "default", 1) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

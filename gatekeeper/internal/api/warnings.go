@@ -39,7 +39,7 @@ func (a *API) warnings(d *semaphore.Definition) []string {
 	if d.Duration >= minimum {
 		return nil
 	}
-	return []string{fmt.Sprintf("permits of %s last %v and may be lost if the leader dies; with %v or more, they survive a failover", d.Name, d.Duration, minimum)}
+	return []string{fmt.Sprintf("permits for %s last %v and may be lost if the leader dies; with %v or more, they survive a failover", d.Name, d.Duration, minimum)}
 }
 
 const (

@@ -85,7 +85,7 @@ func waitReason(self, first string, own progress, id string, other progress, all
 	default:
 		return "has not stored the cluster's id yet"
 	}
-	text := fmt.Sprintf("does not recognize the cluster id that %s holds", stale)
+	text := fmt.Sprintf("does not recognize the cluster id held by %s", stale)
 	if stale == id {
 		text = fmt.Sprintf("holds a cluster id that %s does not recognize", self)
 	}
@@ -102,7 +102,7 @@ func errMemberFounded(self, id string, own, other progress, others []string) err
 	case own.state == peer.HoldsID && own.id == other.id:
 		what = "is an old copy"
 	case own.state == peer.HoldsID:
-		what = "holds the id of another cluster, which was never founded"
+		what = "holds the id of a different cluster, which was never founded"
 	}
 	return fmt.Errorf("%w: %s has data, and the data directory of %s %s. If %s lost its data, it must not rejoin under its old id: remove it (gkctl cluster remove %s), "+
 		"and start a server with a new id, an empty data directory, and --join. To start a new cluster without the data of the old one, stop all of %s, empty their "+

@@ -237,12 +237,12 @@ func TestDecide_Waiting_MessageNamesMember(t *testing.T) {
 			[]string{"that gk1 does not recognize", "no permits were granted", "stop gk2, empty its data directory"}},
 		"wiped first member, another member down": {"gk1", empty, map[string]progress{"gk2": holds(1)}, "gk2", []string{"that gk1 does not recognize"}},
 		"other member, first member lost the id": {"gk2", holds(1), map[string]progress{"gk1": empty, "gk3": empty}, "gk1",
-			[]string{"does not recognize the cluster id that gk2 holds", "stop gk2, empty its data directory"}},
+			[]string{"does not recognize the cluster id held by gk2", "stop gk2, empty its data directory"}},
 		"other member, first member drew a second id": {"gk2", holds(1), map[string]progress{"gk1": holds(2), "gk3": empty}, "gk1", []string{"stop gk2, empty"}},
 		"wiped first member of a founded cluster": {"gk1", empty, map[string]progress{"gk2": founded(0)}, "",
 			[]string{"gk2 has data", "directory of gk1 is empty", "gkctl cluster remove gk1", "--join", "stop all of gk1, gk2, gk3, empty their data directories"}},
 		"other wiped member of a founded cluster": {"gk3", empty, map[string]progress{"gk1": holds(1), "gk2": founded(0)}, "", []string{"gk2 has data"}},
-		"id of another cluster":                   {"gk3", holds(1), map[string]progress{"gk2": founded(2)}, "", []string{"holds the id of another cluster"}},
+		"id of another cluster":                   {"gk3", holds(1), map[string]progress{"gk2": founded(2)}, "", []string{"holds the id of a different cluster"}},
 		"old copy of the first member":            {"gk1", holds(1), map[string]progress{"gk2": founded(1)}, "", []string{"is an old copy"}},
 	} {
 		var others []string

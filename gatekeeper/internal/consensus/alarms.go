@@ -39,7 +39,7 @@ func (w *transferWatch) observe(err error) {
 	case w.since.IsZero():
 		w.since = now
 	case now.Sub(w.since) > w.limit:
-		w.fail(fmt.Errorf("consensus: entries were refused for %v because of a leadership transfer, which cannot take that long; "+
+		w.fail(fmt.Errorf("consensus: entries were refused for %v because of a leadership transfer, which should never take that long; "+
 			"this server must be restarted", now.Sub(w.since).Round(time.Millisecond)))
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store"
 )
 
-// ConvertDataDir rewrites the data directory dir, whose server must not be running, in the format of this build. It
+// ConvertDataDir rewrites the data directory dir, whose server must not be running, in this build's format. It
 // returns the names of the old files that it keeps in the directory. It returns no names if the directory already has
 // that format and a server can start on it. newMachine is the same as for ReadDataDir. ConvertDataDir returns
 // ErrDataDirInUse, ErrForeignDataDir, ErrDataDirDamaged, or a system error.

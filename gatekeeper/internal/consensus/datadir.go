@@ -206,7 +206,7 @@ func (f *DataDir) readBegun() error {
 		return err
 	}
 	if f.begun && !f.HasState() {
-		return store.Damaged(store.RaftFile, "it is missing, but this member has written it before")
+		return store.Damaged(store.RaftFile, "it is missing, even though this member previously wrote it")
 	}
 	return nil
 }
@@ -265,7 +265,7 @@ func (f *DataDir) readSeed(cfg DataDirConfig) error {
 
 func (f *DataDir) create(cfg DataDirConfig) error {
 	if f.HasState() {
-		return fmt.Errorf("%w: there is %s but no %s", ErrDataDirDamaged, store.RaftFile, clusterFileName)
+		return fmt.Errorf("%w: %s exists, but %s does not", ErrDataDirDamaged, store.RaftFile, clusterFileName)
 	}
 	if err := f.readSeed(cfg); err != nil {
 		return err

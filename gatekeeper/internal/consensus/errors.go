@@ -18,7 +18,7 @@ var (
 	ErrRemoved = errors.New("consensus: this server was removed from the cluster")
 	// ErrSuperseded is the fault that stops a server whose cluster was recovered or restored without it. If it
 	// continued, two clusters would grant the same permits.
-	ErrSuperseded = errors.New("consensus: this server's cluster was recovered without it")
+	ErrSuperseded = errors.New("consensus: the cluster was recovered without this server")
 	// ErrClosed means that the server is closing or had to stop.
 	ErrClosed = errors.New("consensus: closed")
 
@@ -76,5 +76,5 @@ type AddressTakenError struct {
 }
 
 func (e *AddressTakenError) Error() string {
-	return fmt.Sprintf("consensus: %s is the peer address of member %s", e.Address, e.Member)
+	return fmt.Sprintf("consensus: %s is already the peer address of member %s", e.Address, e.Member)
 }

@@ -170,7 +170,7 @@ func (n *Node) publishEpoch(e *epoch) bool {
 					return true
 				}
 			}
-			n.cfg.Logger.Debug("the barrier after an election failed", "term", e.term, "error", err)
+			n.cfg.Logger.Debug("the post-election barrier failed", "term", e.term, "error", err)
 		}
 		// As far as the watcher knows, this server still leads. The barrier was refused because of a leadership
 		// transfer, or Raft is too busy, or the watcher is about to see that leadership was lost.

@@ -64,7 +64,7 @@ func addExisting(e *epoch, member raft.Server, a Addition) error {
 	voter := member.Suffrage == raft.Voter
 	switch {
 	case voter && a.NonVoter:
-		return fmt.Errorf("%w: %s; remove it, and let it join under a new id", ErrHasVote, a.ID)
+		return fmt.Errorf("%w: %s; remove it, then have it join under a new id", ErrHasVote, a.ID)
 	case !voter && a.Joining && !a.NonVoter && !e.shouldPromote(member.ID):
 		return fmt.Errorf("%w: start %s with --non-voter, or promote it first: gkctl cluster add %s %s", ErrAddedWithoutVote, a.ID, a.ID, a.PeerAddress)
 	}
@@ -102,7 +102,7 @@ func (n *Node) RemoveMember(ctx context.Context, id string, force bool) (Removal
 	}
 	e.setPromotion(member, false)
 	if err := n.cfg.Retire(ctx, id); err != nil {
-		return Removal{}, fmt.Errorf("consensus: retire the id %s before its removal: %w", id, err)
+		return Removal{}, fmt.Errorf("consensus: retire id %s before removing it: %w", id, err)
 	}
 	if err := n.waitChange(ctx, n.raft.RemoveServer(member, 0, n.enqueueTimeout())); err != nil {
 		return Removal{}, fmt.Errorf("consensus: remove %s: %w", id, err)

@@ -26,14 +26,14 @@ func newMetrics() *metrics {
 	return &metrics{
 		storeCalls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "gatekeeper", Subsystem: "consensus", Name: "store_call_seconds",
-			Help:    "How long calls to the log, stable and snapshot stores took. Changes wait for them, and a call that takes ten seconds is a fault.",
+			Help:    "Duration of calls to the log, stable and snapshot stores. Changes wait for these calls, and one that takes ten seconds counts as a fault.",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 2.5, 13), // 0.1 ms to 6 s
 		}, []string{"call"}),
 		rejected:        counter("peers_rejected_total", "Connections to the peer port that did not come from an identified peer of this cluster."),
 		snapshotsSent:   counter("snapshots_sent_total", "Snapshots sent to followers whose log was too far behind."),
-		snapshotAlarms:  counter("snapshot_alarms_total", "Times a follower was sent one snapshot after another without catching up."),
+		snapshotAlarms:  counter("snapshot_alarms_total", "Times a follower was sent several snapshots in a row without catching up."),
 		transferRefused: counter("transfer_refusals_total", "Entries refused because leadership was being transferred."),
-		confirmRounds:   counter("confirm_rounds_total", "Rounds of heartbeats started to confirm leadership."),
+		confirmRounds:   counter("confirm_rounds_total", "Heartbeat rounds started to confirm leadership."),
 		unconfirmed:     counter("unconfirmed_total", "Calls to Confirm that failed."),
 	}
 }

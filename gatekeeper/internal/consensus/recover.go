@@ -84,7 +84,7 @@ func wrapDataDirError(dir string, err error) error {
 type noDataDirError struct{ dir, reason string }
 
 func (e *noDataDirError) Error() string {
-	return fmt.Sprintf("%s is not the data directory of a server: %s", e.dir, e.reason)
+	return fmt.Sprintf("%s is not a server's data directory: %s", e.dir, e.reason)
 }
 
 // Is makes errors.Is(err, ErrForeignDataDir) true.
@@ -265,7 +265,7 @@ func (r *OfflineDir) restore(old *store.Offline, machine Machine, first uint64) 
 			newest = meta.Index
 		}
 		if first > meta.Index+1 {
-			errs = errors.Join(errs, fmt.Errorf("snapshot %s: the log begins later, with entry %d", meta.ID, first))
+			errs = errors.Join(errs, fmt.Errorf("snapshot %s: the log begins later, at entry %d", meta.ID, first))
 			continue
 		}
 		if err := restoreOne(old, machine, meta); err != nil {
@@ -277,7 +277,7 @@ func (r *OfflineDir) restore(old *store.Offline, machine Machine, first uint64) 
 		return newest, nil
 	}
 	if first > 1 {
-		errs = errors.Join(errs, fmt.Errorf("the log begins with entry %d, and there is no snapshot of the entries before it", first))
+		errs = errors.Join(errs, fmt.Errorf("the log begins at entry %d, and there is no snapshot of the entries before it", first))
 	} else if first == 1 {
 		return newest, nil // the log is complete
 	}

@@ -167,5 +167,5 @@ func (n *Node) stopForSuccessor(reason string) {
 }
 
 func successorError(reason string) error {
-	return fmt.Errorf("%w: %s. It must not continue; a new server needs a new id and an empty data directory", ErrSuperseded, reason)
+	return fmt.Errorf("%w: %s. It must not keep running; a new server needs a new id and an empty data directory", ErrSuperseded, reason)
 }

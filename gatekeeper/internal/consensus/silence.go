@@ -73,7 +73,7 @@ func (n *Node) checkLeader() {
 	for _, timeout := range []time.Duration{n.cfg.Timeouts.Heartbeat - time.Nanosecond, n.cfg.Timeouts.Heartbeat} {
 		cfg.HeartbeatTimeout = timeout
 		if err := n.raft.ReloadConfig(cfg); err != nil {
-			n.cfg.Logger.Error("cannot make Raft check for its leader", "error", err)
+			n.cfg.Logger.Error("cannot make Raft check whether it still has a leader", "error", err)
 		}
 	}
 }

@@ -139,7 +139,7 @@ func (n *Node) Ready() error {
 		return fmt.Errorf("consensus: the last contact with the leader was %v ago", silent.Round(time.Millisecond))
 	}
 	if applied, committed := n.AppliedIndex(), n.CommitIndex(); applied < committed {
-		return fmt.Errorf("consensus: applied up to %d of %d", applied, committed)
+		return fmt.Errorf("consensus: applied up to entry %d of %d", applied, committed)
 	}
 	return nil
 }

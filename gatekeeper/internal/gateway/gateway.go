@@ -130,7 +130,7 @@ func withRoute(next runtime.HandlerFunc) runtime.HandlerFunc {
 		}
 		for name, text := range path {
 			if path[name], err = url.PathUnescape(text); err != nil || !utf8.ValidString(path[name]) {
-				writeError(w, invalid(name, "must be valid UTF-8 with percent-encoding"))
+				writeError(w, invalid(name, "must be percent-encoded, valid UTF-8"))
 				return
 			}
 		}

@@ -150,7 +150,7 @@ func (k *Keeper) ended(state *fsm.State, call *AcquireCall) error {
 		return nil
 	case !ended.Matches(fsm.AcquisitionHash(call.Weight, call.Firing, call.Worker)):
 		return &RequestReusedError{*ended, fmt.Sprintf("request %q for semaphore %q was %s and had a different weight or firing: "+
-			"a request id belongs to one request; use a new one", ended.RequestID, ended.Semaphore, ended.Outcome)}
+			"each request needs its own request id; use a new one", ended.RequestID, ended.Semaphore, ended.Outcome)}
 	default:
 		return &RequestEndedError{*ended}
 	}

@@ -43,7 +43,7 @@ func (e *RequestEndedError) Error() string {
 func (e *RequestEndedError) Is(target error) bool { return target == ErrRequestEnded }
 
 // ErrRequestReused matches every RequestReusedError.
-var ErrRequestReused = errors.New("the request id belongs to another request")
+var ErrRequestReused = errors.New("the request id belongs to a different request")
 
 // RequestReusedError is returned for a request whose id already belongs to a different request. Nothing was changed.
 type RequestReusedError struct {
@@ -62,7 +62,7 @@ func Reused(earlier *fsm.Remembered, kind fsm.EditKind) *RequestReusedError {
 }
 
 // ErrRequestTooOld matches every RequestTooOldError.
-var ErrRequestTooOld = errors.New("the request is too old to be distinguished from one that was carried out")
+var ErrRequestTooOld = errors.New("the request is too old to tell whether it was already carried out")
 
 // RequestTooOldError is returned for an unknown request that may have been carried out and forgotten. Nothing was
 // changed.

@@ -25,7 +25,7 @@ func (k *Keeper) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitRe
 	case fsm.SubmitNoSemaphore:
 		return r, &ConflictError{fsm.Conflict{Kind: fsm.ConflictAbsent, Name: cmd.Spec.Semaphore}}
 	case fsm.SubmitNoSubmitter:
-		return r, &NoSuchPermitError{cmd.Submitter, "the submitter's permit has ended: acquire another one and submit again with its token"}
+		return r, &NoSuchPermitError{cmd.Submitter, "the submitter's permit has ended: acquire a new one and submit again with its token"}
 	default:
 		return r, submitted(r, cmd.Spec.ID)
 	}
@@ -176,7 +176,7 @@ func checkResult(state *fsm.State, cmd *fsm.Release) error {
 	}
 	if j := state.JobByNumber(t.Job); uint64(len(cmd.Result)) > uint64(j.MaxResult) {
 		return &WorkLimitError{work.LimitError{
-			Limit: "max_result", Quantity: fmt.Sprintf("the result of task %d of job %q", t.Index, j.ID), Needed: uint64(len(cmd.Result)), Max: uint64(j.MaxResult),
+			Limit: "max_result", Quantity: fmt.Sprintf("the result of task %d in job %q", t.Index, j.ID), Needed: uint64(len(cmd.Result)), Max: uint64(j.MaxResult),
 		}}
 	}
 	return nil
@@ -191,7 +191,7 @@ func (e *WorkLimitError) Error() string { return e.LimitError.Error() }
 type NoSuchJobError struct{ ID string }
 
 func (e *NoSuchJobError) Error() string {
-	return fmt.Sprintf("there is no job %q: it was never submitted, or it was deleted, explicitly or when its retention ended", e.ID)
+	return fmt.Sprintf("there is no job %q: it was never submitted, or it was deleted, either explicitly or when its retention period ended", e.ID)
 }
 
 // SubmissionLostError is returned for a submission that was dropped, or replaced by a different one with the same id.

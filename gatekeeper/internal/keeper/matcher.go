@@ -127,7 +127,7 @@ func (m *matcher) describeCordons(state *fsm.State, id semaphore.Identity) strin
 		c := state.Cordon(applicable.ID)
 		s := fmt.Sprintf("Cordon %q applies to it", c.ID)
 		if broken := m.compileCordon(c).broken; broken != nil {
-			s = fmt.Sprintf("Cordon %q applies to everybody, because this server cannot use its pattern (%v)", c.ID, broken)
+			s = fmt.Sprintf("Cordon %q applies to everyone, because this server cannot use its pattern (%v)", c.ID, broken)
 		}
 		if !c.Until.IsZero() {
 			s += " until " + c.Until.UTC().Format(time.RFC3339)

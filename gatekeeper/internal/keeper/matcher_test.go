@@ -39,7 +39,7 @@ func TestCordon_InvalidPattern_AppliesToEveryone(t *testing.T) {
 				}
 				w.wantStatus(p.Token, StatusStopping)
 				d := w.wantDenied(newCall("b", "2"), semaphore.Cordoned)
-				if !strings.Contains(d.Message, `Cordon "newer" applies to everybody, because this server cannot use its pattern`) {
+				if !strings.Contains(d.Message, `Cordon "newer" applies to everyone, because this server cannot use its pattern`) {
 					t.Errorf("denial = %q, want it to name the cordon", d.Message)
 				}
 				effects, _ := preview.Effects(w.machine.State(), w.Keeper, preview.Change{Pause: &fsm.Pause{Names: []string{"job"}, Stop: true}})

@@ -150,7 +150,7 @@ func (k *Keeper) result(token uint64, before, after *lessor.Verdict) TokenResult
 	r := TokenResult{Token: token, Status: StatusRetry}
 	switch {
 	case before.Status == lessor.Foreign:
-		r.Status, r.Message = StatusLost, "the permit with this token belongs to another identity"
+		r.Status, r.Message = StatusLost, "the permit with this token belongs to a different identity"
 	case after.Status == lessor.Refused:
 		r.Status, r.Stop = StatusStopping, after.Decision.Stop
 		r.Message = k.stopMessage(k.cfg.Machine.State(), after.Permit, r.Stop)

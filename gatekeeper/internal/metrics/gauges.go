@@ -79,7 +79,7 @@ func (m *Metrics) newGauges() prometheus.Collector {
 	missed := func(kind string, which fsm.Missed) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: namespace, Name: "missed_semaphores",
-			Help:        "Semaphores with expect_every that are missing their expected work, on the leader.",
+			Help:        "Semaphores with expect_every whose expected work is missing, on the leader.",
 			ConstLabels: prometheus.Labels{"kind": kind},
 		}, func() float64 {
 			if s := m.sources.Load(); s != nil && s.Missing != nil {
@@ -94,7 +94,7 @@ func (m *Metrics) newGauges() prometheus.Collector {
 		state("definitions", "Definitions stored.", func(s *fsm.State) float64 { return float64(s.DefinitionCount()) }),
 		state("permits", "Permits that occupy slots: live, held and cooling.", func(s *fsm.State) float64 { return float64(s.PermitCount()) }),
 		state("revision", "The newest applied revision.", func(s *fsm.State) float64 { return float64(s.Revision()) }),
-		state("remembered_requests", "Ended acquires that are remembered to recognize repeated requests.", func(s *fsm.State) float64 {
+		state("remembered_requests", "Ended acquires remembered in order to detect repeated requests.", func(s *fsm.State) float64 {
 			requests, _, _, _ := s.RequestMemory()
 			return float64(requests)
 		}),
@@ -102,7 +102,7 @@ func (m *Metrics) newGauges() prometheus.Collector {
 			_, _, bytes, _ := s.RequestMemory()
 			return float64(bytes)
 		}),
-		state("remembered_edits", "Edits that are remembered to recognize repeated requests.", func(s *fsm.State) float64 {
+		state("remembered_edits", "Edits remembered in order to detect repeated requests.", func(s *fsm.State) float64 {
 			_, edits, _, _ := s.RequestMemory()
 			return float64(edits)
 		}),

@@ -109,7 +109,7 @@ func (r *record) judge(now time.Time, waits bool) (report Report, next time.Time
 		if since.Equal(r.from) { // the time before that is unknown
 			atLeast = "at least "
 		}
-		text := fmt.Sprintf("no caller has requested a permit since %s%s; a caller is expected every %v", atLeast, instant(since), r.every)
+		text := fmt.Sprintf("no caller has requested a permit since %s%s; a request is expected every %v", atLeast, instant(since), r.every)
 		return Report{Kind: fsm.NoRequests, Since: since, Text: text}, now.Add(r.every)
 	}
 }
@@ -147,7 +147,7 @@ func (r *record) judgeHeld(now time.Time) (report Report, next time.Time) {
 	switch {
 	case stuck != 0:
 		h := r.holders[stuck]
-		text := fmt.Sprintf("token %d is held by %s, whose job reported its last progress at %s", stuck, describeCaller(h.id), instant(h.progress))
+		text := fmt.Sprintf("token %d is held by %s, whose job last reported progress at %s", stuck, describeCaller(h.id), instant(h.progress))
 		return Report{Kind: fsm.NoProgress, Since: h.progress, Text: text}, next
 	case long != 0:
 		h := r.holders[long]

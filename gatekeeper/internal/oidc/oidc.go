@@ -108,7 +108,7 @@ func (v *Verifier) Verify(ctx context.Context, token string) (*Login, error) {
 	}
 	parsed, err := jwt.ParseSigned(token, algorithms)
 	if err != nil || len(parsed.Headers) != 1 {
-		return nil, refused("the authorization header is neither a bearer token of this cluster nor a JWT signed with one of %v", algorithms)
+		return nil, refused("the authorization header is neither a bearer token for this cluster nor a JWT signed with one of %v", algorithms)
 	}
 	// Refuse a JWT that can never be valid before fetching a key for it.
 	var claims jwt.Claims

@@ -20,7 +20,7 @@ func Names(names []string) string {
 	return text
 }
 
-// List joins the first few texts and counts the rest.
+// List joins the first few strings and counts the rest.
 func List(texts []string) string {
 	const limit = 10
 	text := strings.Join(texts[:min(limit, len(texts))], "; ")

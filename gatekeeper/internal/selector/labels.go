@@ -151,7 +151,7 @@ func (p *labelsParser) requirement() requirement {
 
 func (p *labelsParser) list() []string {
 	if !p.accept("(") {
-		p.fail("want ( and a list of values")
+		p.fail("expected ( and a list of values")
 		return nil
 	}
 	values := []string{p.value()}
@@ -167,7 +167,7 @@ func (p *labelsParser) list() []string {
 func (p *labelsParser) key() string {
 	key := p.plain()
 	if key == "" {
-		p.fail("want the name of a label")
+		p.fail("expected a label name")
 	}
 	return key
 }

@@ -71,16 +71,16 @@ func TestLabels_KeyNamedLikeKeyword_IsAccepted(t *testing.T) {
 
 func TestLabels_Invalid_ErrorReportsPosition(t *testing.T) {
 	for text, want := range map[string]string{
-		"=a":                      "at byte 0: want the name of a label",
-		"team=data,":              "at byte 10: want the name of a label",
-		",":                       "at byte 0: want the name of a label",
+		"=a":                      "at byte 0: expected a label name",
+		"team=data,":              "at byte 10: expected a label name",
+		",":                       "at byte 0: expected a label name",
 		"team data":               "at byte 5: want a comma or the end",
-		"zone in a":               "at byte 8: want ( and a list of values",
+		"zone in a":               "at byte 8: expected ( and a list of values",
 		"zone in (a":              "at byte 10: want a comma or )",
 		"cron=0,30 2 * * *":       `must be quoted, as in cron="0,30 2 * * *"`,
 		"zone in (a (b)":          "at byte 11: want a comma or )",
 		`team="data`:              "at byte 5: the quotation mark is not closed",
-		"!":                       "at byte 1: want the name of a label",
+		"!":                       "at byte 1: expected a label name",
 		"team=a=b":                "at byte 6: want a comma or the end",
 		strings.Repeat("a", 4097): "at most 4096 bytes, not 4097",
 	} {

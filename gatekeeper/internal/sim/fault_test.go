@@ -9,7 +9,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// faultOrder returns the members, leader first, in the order to which the indexes in a fault refer.
+// faultOrder returns the members, leader first, in the order that the indexes in a fault refer to.
 func (w *world) faultOrder() []*member {
 	leader := w.serverLog.leader()
 	order := make([]*member, 0, len(w.members))
@@ -120,7 +120,7 @@ func (w *world) apply(f fault, m, other *member) (heal func()) {
 	return nil
 }
 
-// hang stalls a disk until its server stops because of that, and then starts a new server on the disk.
+// hang stalls a disk until its server gives up and stops, and then starts a new server on the disk.
 func (w *world) hang(m *member) {
 	server, resumeDisk := m.running(), m.disk.stall()
 	if server != nil {

@@ -197,7 +197,7 @@ func (s *taskTracker) settled(j *work.Job, t *work.Task, l raft.Log, state *fsm.
 			s.attempts[t.Token] = t.Failure
 		}
 		return
-	case t.State == work.Failed && strings.HasPrefix(t.Failure, "the permit of its worker was lost"):
+	case t.State == work.Failed && strings.HasPrefix(t.Failure, "its worker's permit was lost"):
 		if j.MayAttempt(t.Attempts) {
 			s.fail("entry %d fails task %v on attempt %d of %d", l.Index, t.Ref, t.Attempts, j.MaxAttempts)
 		}

@@ -17,14 +17,14 @@ type ConflictError struct {
 }
 
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("%s cannot be undone, and nothing was done: %s", changesText(e.Changes), phrase.List(e.Conflicts))
+	return fmt.Sprintf("cannot undo %s; nothing was changed: %s", changesText(e.Changes), phrase.List(e.Conflicts))
 }
 
 // IncompleteError lists the parts of the changes that are no longer in the journal. Nothing was done.
 type IncompleteError struct{ Missing []string }
 
 func (e *IncompleteError) Error() string {
-	return "the undo would be incomplete, and nothing was done: " + phrase.List(e.Missing)
+	return "the undo would be incomplete, so nothing was changed: " + phrase.List(e.Missing)
 }
 
 // Refusal returns why the plan must not be carried out: an *IncompleteError, a *ConflictError, or nil.

@@ -52,9 +52,9 @@ type NoSuchChangeError struct {
 
 func (e *NoSuchChangeError) Error() string {
 	if e.Oldest == 0 {
-		return fmt.Sprintf("there is no change %d in the journal, which is empty", e.Change)
+		return fmt.Sprintf("change %d is not in the journal, which is empty", e.Change)
 	}
-	return fmt.Sprintf("there is no change %d in the journal, which starts at change %d: gkctl history lists the changes that can be undone", e.Change, e.Oldest)
+	return fmt.Sprintf("change %d is not in the journal, which starts at change %d: gkctl history lists the changes that can be undone", e.Change, e.Oldest)
 }
 
 // NewPlan plans the undo of changes as of now: newest first, and all as one change. An edit is undone field by field,

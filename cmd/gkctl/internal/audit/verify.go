@@ -19,7 +19,7 @@ func Commands(f *conn.Factory) []*cobra.Command {
 	cmd := &cobra.Command{
 		GroupID: ui.GroupCluster,
 		Use:     "audit",
-		Short:   "Check the audit log of a server",
+		Short:   "Check a server's audit log",
 		Args:    cobra.ArbitraryArgs,
 		RunE:    ui.GroupHelp,
 	}
@@ -47,13 +47,13 @@ detects that too. An anchor is the number and hash of a line. Servers write anch
 command prints one.`,
 		Example: `  gkctl audit verify /var/log/gatekeeper/audit.log
   gkctl audit verify /var/log/gatekeeper/audit.log --anchor 1042:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08`,
-		Args: ui.Exactly(1, "the path of the newest file of an audit log"),
+		Args: ui.Exactly(1, "the path to the newest audit log file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.path = args[0]
 			return run(o, cmd.Context())
 		},
 	}
-	cmd.Flags().StringArrayVar(&o.anchors, "anchor", nil, "the log must contain this line, `LINE:HASH`; may be repeated")
+	cmd.Flags().StringArrayVar(&o.anchors, "anchor", nil, "require the log to contain this line, `LINE:HASH`; may be repeated")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }

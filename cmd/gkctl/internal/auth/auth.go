@@ -30,7 +30,7 @@ for their calls: the principal owns their permits, and the journal records it as
 
 Subjects are cert:NAME (a common name, DNS name or e-mail address in a client certificate), SPIFFE ids, and oidc:CLAIM=VALUE (a claim in a JWT, if
 the servers run with --oidc-issuer). Callers without a certificate may use one of the binding's bearer tokens, if the servers run with
---bearer-tokens. All commands except whoami, can-i and roles require the role admin.`,
+--bearer-tokens. All commands except whoami, can-i and roles require the admin role.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: ui.GroupHelp,
 	}
@@ -117,7 +117,7 @@ func newWhoAmI(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
 		Use:   "whoami",
-		Short: "Show who you are to the servers, and what you may do",
+		Short: "Show how the servers identify you and what you may do",
 		Example: `  gkctl auth whoami
   gkctl auth whoami --bearer-token-file orders.token`,
 		Args: ui.NoArgs,

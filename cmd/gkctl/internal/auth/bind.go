@@ -119,7 +119,7 @@ func newBind(f *conn.Factory, run func(*bindOptions, context.Context) error) *co
 		Short: "Give callers a role: create a binding, or add subjects or grants to one",
 		Long: `Adds subjects and a grant to a binding, and creates the binding if it does not exist. The grant is a role within a scope: a call
 must match all of the given flags. Each role becomes a separate grant with the same scope. --group and --acquirer are RE2 patterns that match
-whole names, as in definitions: callers may only use groups and acquirers that match. The role admin has no scope.
+whole names, as in definitions: callers may only use groups and acquirers that match. The admin role has no scope.
 
 With --replace, --subject replaces the subjects and --role replaces all grants, instead of adding to them. Tokens are kept. Callers may lose access,
 so gkctl shows the change and asks for confirmation; in a script, pass --yes.`,
@@ -141,7 +141,7 @@ so gkctl shows the change and asks for confirmation; in a script, pass --yes.`,
 	cmd.Flags().StringVar(&o.grant.Group, "group", "", "only as a group that matches this `PATTERN`")
 	cmd.Flags().StringVar(&o.grant.Acquirer, "acquirer", "", "only as an acquirer that matches this `PATTERN`")
 	cmd.Flags().BoolVar(&o.replace, "replace", false, "replace subjects or grants instead of adding to them")
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change; change nothing")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change without changing anything")
 	o.YesFlag.Register(cmd)
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	_ = cmd.RegisterFlagCompletionFunc("role", completeRoles) // fails only if there is no such flag

@@ -61,7 +61,7 @@ func newBench(f *conn.Factory, run func(*benchOptions, context.Context) error) *
 		GroupID: ui.GroupCluster,
 		Use:     "bench [WORKLOAD...] [--concurrency 1,16,64] [--rate N] [--dry-run] [--yes]",
 		Short:   "Measure the cluster's throughput and latency on temporary semaphores",
-		Long: `Puts load on the cluster and prints, for each workload and each number of callers, operations per second, latencies and errors. It uses only
+		Long: `Puts load on the cluster and prints operations per second, latencies and errors for each workload and number of callers. It uses only
 temporary semaphores under --prefix, in group "` + workload.Group + `". It creates them and deletes them at the end or after Ctrl-C. It refuses to run if there is
 already a definition under the prefix. The load slows down other users of the cluster.
 
@@ -88,15 +88,15 @@ include the CPU time of gkctl itself: running it on the same machine as the serv
 		},
 	}
 	flags := cmd.Flags()
-	flags.VarP(&o.callers, "concurrency", "c", "number of callers, or a list of numbers, each with its own window; for watch, the number of watchers")
-	flags.IntVar(&o.connections, "connections", 4, "connections that the callers share")
+	flags.VarP(&o.callers, "concurrency", "c", "comma-separated caller counts, each measured in its own window; for watch, the number of watchers")
+	flags.IntVar(&o.connections, "connections", 4, "number of connections shared by the callers")
 	flags.DurationVar(&o.window, "for", 3*time.Second, "length of each window, for example 30s")
 	flags.DurationVar(&o.warmUp, "warm-up", time.Second, "length of the warm-up before each window, which is not measured, for example 1s")
 	flags.IntVar(&o.rate, "rate", 0, "total calls per second, `N`; with 0, each caller makes its next call immediately")
 	flags.IntVar(&o.tokens, "tokens", 100, "permits refreshed by each frame in the stream workload")
 	flags.IntVar(&o.edits, "edits", 100, "definitions changed by each batch in the batch workload")
-	flags.StringVar(&o.prefix, "prefix", "", "prefix for the names of its semaphores, without a trailing slash; default: bench/ and a random suffix")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "show the plan; change nothing")
+	flags.StringVar(&o.prefix, "prefix", "", "prefix for the names of the temporary semaphores, without a trailing slash; default: bench/ and a random suffix")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "show the plan without running it")
 	flags.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML)
 	return cmd
@@ -183,7 +183,7 @@ func (o *benchOptions) check() error {
 		{"edits", o.edits, 1, maxBatch},
 	} {
 		if n.value < n.min || n.value > n.max {
-			return ui.Usagef("--%s %d must be from %d to %d", n.flag, n.value, n.min, n.max)
+			return ui.Usagef("--%s %d must be between %d and %d", n.flag, n.value, n.min, n.max)
 		}
 	}
 	switch {
@@ -277,5 +277,5 @@ func explainTaken(err error) error {
 	if !ok {
 		return err
 	}
-	return ui.WithHint(err, "Nothing was done. Choose another --prefix. To delete what a killed bench left behind: gkctl delete '%s/*' --yes", e.Prefix)
+	return ui.WithHint(err, "Nothing was changed. Choose a different --prefix. To delete what an interrupted run left behind: gkctl delete '%s/*' --yes", e.Prefix)
 }

@@ -102,7 +102,7 @@ func (o *benchOptions) printPlan(p *benchPlan) error {
 	for _, line := range p.lines() {
 		fmt.Fprintln(o.f.Out, line)
 	}
-	fmt.Fprintln(o.f.Out, "Nothing was done (dry run).")
+	fmt.Fprintln(o.f.Out, "Nothing was changed (dry run).")
 	return nil
 }
 

@@ -181,7 +181,7 @@ func (o *initOptions) run() error {
 		return err
 	}
 	adminFile := baseName("client", o.admin)
-	if err := o.checkNoneExist("the authorities; then all of their certificates must be reissued", apiCA, peerCA, adminFile); err != nil {
+	if err := o.checkNoneExist("the authorities; all of their certificates must then be reissued", apiCA, peerCA, adminFile); err != nil {
 		return err
 	}
 	now := time.Now()

@@ -39,7 +39,7 @@ func newLeaf(f *conn.Factory, cmd *cobra.Command, kind, ca string, run func(*lea
 		o.args = args
 		return run(o)
 	}
-	o.certDir.register(cmd, "replace the certificate, and keep its additional names unless others are given")
+	o.certDir.register(cmd, "replace the certificate, keeping its additional names unless others are given")
 	o.lifetime.register(cmd, authority.LeafLifetime, "it is")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd, o
@@ -119,7 +119,7 @@ func (o *leafOptions) run() error {
 	now := time.Now()
 	pair, err := a.Issue(leaf, now)
 	if ui.Is[*authority.ExpiredError](err) {
-		return ui.WithHint(err, "`gkctl cert init --force` creates new authorities; then all certificates must be reissued.")
+		return ui.WithHint(err, "`gkctl cert init --force` creates new authorities; all certificates must then be reissued.")
 	}
 	if err != nil {
 		return err
@@ -247,7 +247,7 @@ func (o *leafOptions) next(files authority.Files) []string {
 		}
 	}
 	return []string{
-		"gkctl and applications find them with",
+		"To let gkctl and applications find them:",
 		fmt.Sprintf("  export GK_TLS_CERT=%s GK_TLS_KEY=%s GK_TLS_CA=%s", files.Cert, files.Key, ca),
 	}
 }

@@ -128,7 +128,7 @@ type AskFlags struct {
 func (f *AskFlags) Register(cmd *cobra.Command, dryRun string) {
 	f.YesFlag.Register(cmd)
 	f.RepeatFlag.Register(cmd)
-	cmd.Flags().BoolVar(&f.DryRun, "dry-run", false, dryRun+"; change nothing")
+	cmd.Flags().BoolVar(&f.DryRun, "dry-run", false, dryRun+" without changing anything")
 }
 
 // Preview queries the effects of a change. Unless --dry-run is set, it then asks for confirmation. It fills in the

@@ -31,7 +31,7 @@ func newCluster(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		GroupID: ui.GroupCluster,
 		Use:     "cluster",
-		Short:   "Show and change the members and settings of the cluster",
+		Short:   "Show and change the cluster's members and settings",
 		Args:    cobra.ArbitraryArgs,
 		RunE:    ui.GroupHelp,
 	}

@@ -97,7 +97,7 @@ func newContextUse(f *conn.Factory) *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			return changeContexts(f, args[0], "in use", func(file *contexts.File) error {
 				if file.Find(args[0]) == nil {
-					return ui.Usagef("there is no context %q: `gkctl context list` shows them", args[0])
+					return ui.Usagef("there is no context %q: `gkctl context list` shows the existing ones", args[0])
 				}
 				file.Current = args[0]
 				return nil
@@ -110,7 +110,7 @@ func newContextSet(f *conn.Factory) *cobra.Command {
 	var group, acquirer string
 	cmd := &cobra.Command{
 		Use:   "set NAME --endpoints HOST[:PORT],... [--cluster ID] [--group GROUP] [--tls-ca FILE ...] [--bearer-token-file FILE]",
-		Short: "Create a context, or change the given fields of one",
+		Short: "Create a context, or change the specified fields of an existing one",
 		Example: `  gkctl context set prod --endpoints gk1.example.com,gk2.example.com,gk3.example.com --tls-ca ca.pem
   gkctl context set prod --group prod`,
 		Args: ui.Exactly(1, "the name of a context"),

@@ -32,7 +32,7 @@ func newClusterRemove(f *conn.Factory, run func(*clusterRemoveOptions, context.C
 
 The command shows the remaining members and asks for confirmation; in a script, pass --yes. The servers refuse a removal if fewer
 than a majority of the remaining voters respond, because the cluster would stop. Bring back the voters named in the error, or remove them first.
---force removes the server anyway; use it only if the cluster may stop until they are back.
+--force removes the server anyway; use it only if it is acceptable for the cluster to stop until they are back.
 
 Removing a server that has already been removed changes nothing and exits with 0.`,
 		Example: `  gkctl cluster remove gk3 --dry-run
@@ -45,7 +45,7 @@ Removing a server that has already been removed changes nothing and exits with 0
 		},
 	}
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the remaining members, and whether the servers would refuse; change nothing")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show which members would remain and whether the servers would refuse, without changing anything")
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
 	cmd.Flags().BoolVar(&o.force, "force", false, "remove it even if fewer than a majority of the remaining voters respond")
 	return cmd

@@ -39,17 +39,17 @@ the previous values again.
 
   max_duration            maximum duration that a definition may have
   journal_per_semaphore   edits kept in the journal for each semaphore, and the same number of ended permits
-  journal_total           the same, for all semaphores together
+  journal_total           the same, for all semaphores combined
   journal_lifetime        how long the journal keeps an entry
   remembered_deletions    deleted definitions whose version is remembered
   request_lifetime        minimum time a request is remembered, if there is room
-  requests_kept           requests of each semaphore that are remembered for longer than that
+  requests_kept           requests per semaphore that are remembered for longer than that
   request_bytes           maximum memory for requests
-  edit_bytes              maximum memory for requests that edit
+  edit_bytes              maximum memory for edit requests
   max_task_bytes          maximum size of a task's payload, and of its result
   max_job_bytes           maximum total size of a job's payloads
-  max_semaphore_work_bytes  maximum number of bytes that the jobs of a semaphore store and reserve
-  max_work_bytes          the same, for all semaphores together
+  max_semaphore_work_bytes  maximum number of bytes stored and reserved by a semaphore's jobs
+  max_work_bytes          the same, for all semaphores combined
 
 Raising max_duration permanently lengthens the time during which a recovered cluster grants nothing. Lowering any other limit discards whatever exceeds
 it. gkctl shows the change and asks for confirmation; in a script, pass --yes.`,
@@ -64,7 +64,7 @@ it. gkctl shows the change and asks for confirmation; in a script, pass --yes.`,
 		},
 	}
 	o.YesFlag.Register(cmd)
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change; change nothing")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show what would change without changing anything")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd
 }
@@ -144,7 +144,7 @@ func settingValue(f protoreflect.FieldDescriptor, value string) (protoreflect.Va
 	case protoreflect.Uint32Kind:
 		n, err := strconv.ParseUint(value, 10, 32)
 		if err != nil {
-			return protoreflect.Value{}, fmt.Errorf("must be a whole number below 4294967296")
+			return protoreflect.Value{}, fmt.Errorf("must be a whole number less than 4294967296")
 		}
 		return protoreflect.ValueOfUint32(uint32(n)), nil
 	default:
@@ -190,7 +190,7 @@ func (o *settingsOptions) set(ctx context.Context, c *client.Client, set *gateke
 	if !o.dryRun {
 		notes := append(settingChanges(r), r.GetWarnings()...)
 		if _, err := change.Confirm(ctx, o.f.IO, &change.Proposal{
-			What: "this changes the settings of the cluster", Question: "Change them?", Declined: "no setting was changed",
+			What: "this changes the cluster's settings", Question: "Change them?", Declined: "no settings were changed",
 			Confirm: r.GetConfirm(), Notes: notes,
 		}, o.YesFlag); err != nil {
 			return err

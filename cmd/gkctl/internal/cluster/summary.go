@@ -181,7 +181,7 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 		fmt.Fprintf(w, "denied:\t%s\n", words.Plural(more, "more semaphore", "more semaphores"))
 	}
 	if wait := best.GetRecoveryWait(); wait != nil {
-		fmt.Fprintf(w, "recovering:\tno permits are granted for %v, until every earlier permit has ended\n", wait.AsDuration().Round(time.Second))
+		fmt.Fprintf(w, "recovering:\tno permits will be granted for %v, until every earlier permit has ended\n", wait.AsDuration().Round(time.Second))
 	}
 	return w.Flush()
 }

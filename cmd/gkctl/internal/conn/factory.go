@@ -85,12 +85,12 @@ func (o *Global) Register(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
 	f.StringSliceVar(&o.Endpoints, "endpoints", nil, "API addresses, `HOST:PORT,...`, of the members, or of a load balancer (GK_ENDPOINTS)")
-	f.StringVar(&o.Cluster, "cluster", "", "id of the cluster, or the part before its dot; servers of other clusters are refused (GK_CLUSTER)")
+	f.StringVar(&o.Cluster, "cluster", "", "id of the cluster, or the part of it before the dot; servers of other clusters are refused (GK_CLUSTER)")
 	f.StringVar(&o.context, "context", "", "context in the file named by GK_CONFIG (GK_CONTEXT)")
 	f.StringVar(&o.TLS.CAFile, "tls-ca", "", "PEM file with the CA certificates that verify the servers (GK_TLS_CA)")
 	f.StringVar(&o.TLS.CertFile, "tls-cert", "", "PEM file with your certificate (GK_TLS_CERT)")
 	f.StringVar(&o.TLS.KeyFile, "tls-key", "", "PEM file with its key (GK_TLS_KEY)")
-	f.StringVar(&o.TLS.ServerName, "tls-server-name", "", "name that the servers' certificates must have (GK_TLS_SERVER_NAME)")
+	f.StringVar(&o.TLS.ServerName, "tls-server-name", "", "name required in the servers' certificates (GK_TLS_SERVER_NAME)")
 	f.StringVar(&o.TokenFile, "bearer-token-file", "", "`FILE` with your bearer token (GK_BEARER_TOKEN_FILE, or the token in GK_BEARER_TOKEN)")
 	f.DurationVar(&o.Timeout, "timeout", 10*time.Second, "how long to keep trying")
 	f.StringVar(&o.Author, "author", "", "author of a change, default user@host (GK_AUTHOR)")
@@ -121,7 +121,7 @@ func (o *Global) Connection() (endpoints []string, opts []client.Option, err err
 	}
 	token := o.bearer(&saved)
 	if token != nil && tls == (client.TLS{}) {
-		return nil, nil, ui.Usagef("a bearer token is only sent over TLS, because others could read it in transit: pass --tls-ca, or remove the token")
+		return nil, nil, ui.Usagef("a bearer token is only sent over TLS, because others could otherwise read it in transit: pass --tls-ca, or remove the token")
 	}
 	opts = append(opts, cmp.Or(token, client.WithBearerToken(nil))) // a flag with an empty value overrides a variable
 	if id := o.pick("cluster", o.Cluster, saved.Cluster); id != "" {

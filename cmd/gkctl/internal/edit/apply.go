@@ -44,7 +44,7 @@ deleted. An entry without a version overwrites the definition.
 		Args: ui.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(o, cmd.Context()) },
 	}
-	o.files.register(cmd, "also delete definitions that match -l and are in no file", "labels of the definitions that --prune may delete")
+	o.files.register(cmd, "also delete definitions that match -l and are not in any of the files", "labels of the definitions that --prune may delete")
 	o.editing.register(cmd)
 	return cmd
 }
@@ -166,7 +166,7 @@ func newPreview(f *conn.Factory, run func(*previewOptions, context.Context) erro
 	cmd := &cobra.Command{
 		GroupID: ui.GroupInspect,
 		Use:     "preview -f FILE | NAME|GLOB...|-l SELECTOR FIELD=VALUE...",
-		Short:   "Show how an edit would affect holders and callers; changes nothing",
+		Short:   "Show how an edit would affect holders and callers, without making it",
 		Long: `Shows what ` + "`gkctl apply -f FILE` or `gkctl set NAME... FIELD=VALUE...`" + ` would do: which holders would have to stop, and by when
 their slots would be free; which known groups and acquirers would be admitted or locked out. It warns if no known caller would be
 admitted, and names the nearest known group. It also says why the change would need --yes.`,

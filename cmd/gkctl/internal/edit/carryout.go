@@ -30,7 +30,7 @@ type editing struct {
 
 func (o *editing) register(cmd *cobra.Command) {
 	o.drain.Register(cmd)
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the changes and their effect; change nothing")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the changes and their effect without changing anything")
 	o.YesFlag.Register(cmd)
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 }
@@ -121,7 +121,7 @@ func newBatch(f *conn.Factory, c *client.Client, plan []step, drain *durationpb.
 	case len(edits) == 0:
 		return b, nil
 	case len(edits) > maxEdits:
-		return nil, ui.Usagef("%d changes are too many for one batch, which can hold %d: split them", len(edits), maxEdits)
+		return nil, ui.Usagef("cannot send %d changes in one batch, which can hold at most %d: split them", len(edits), maxEdits)
 	}
 	b.request = &gatekeeperv1.BatchEditRequest{
 		Edits: edits, Author: f.Global.ChangeAuthor(), Reason: f.Global.Reason, RequestId: client.NewRequestID(), Drain: drain,

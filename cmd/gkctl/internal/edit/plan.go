@@ -164,7 +164,7 @@ func readCurrent(ctx context.Context, c *client.Client, files []*deffile.File) (
 }
 
 // startOverHint is the hint for a file refused as outdated.
-const startOverHint = "Start from the current definitions, which `gkctl get -o yaml` writes. Or remove the version from the file: then `gkctl diff -f` " +
+const startOverHint = "Start from the current definitions, which `gkctl get -o yaml` prints. Or remove the version from the file: then `gkctl diff -f` " +
 	"shows the change, and `gkctl apply -f` makes it."
 
 // staleError is returned for a change that was based on an outdated version.

@@ -50,7 +50,7 @@ func newSet(f *conn.Factory, run func(*setOptions, context.Context) error) *cobr
 label.KEY=VALUE sets a label, and label.KEY- removes one.
 
 With --for or --until, the fields automatically revert to their old values at that time, except those that have been set again since.
-With --drain, holders that must stop get that much time.
+With --drain, holders that must stop are given that much time.
 
 ` + change.ConfirmHelp,
 		Example: `  gkctl set nightly-export permits=3 duration=2m
@@ -164,7 +164,7 @@ func checkNotTemporary(plan []step, fields []assignment) error {
 						Code: ui.ExitFailure,
 						Err: fmt.Errorf("%s: %s already has that value, from change %d, but only until %s; nothing was changed",
 							c.name, f.key, end.GetRevision(), words.When(end.GetUntil())),
-						Hint: fmt.Sprintf("Undo that change first with gkctl undo %d, then set the value permanently or until another time.", end.GetRevision()),
+						Hint: fmt.Sprintf("Undo that change first with gkctl undo %d, then set the value permanently or until a different time.", end.GetRevision()),
 					}
 				}
 			}

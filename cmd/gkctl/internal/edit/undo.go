@@ -49,14 +49,14 @@ It shows the effect and asks for confirmation; in a script, pass --yes.`,
 			for _, arg := range args {
 				n, err := strconv.ParseUint(arg, 10, 64)
 				if err != nil || n == 0 {
-					return ui.Usagef("%q is not a change: `gkctl history` lists them", arg)
+					return ui.Usagef("%q is not a change number: `gkctl history` lists the changes", arg)
 				}
 				o.changes = append(o.changes, n)
 			}
 			return run(o, cmd.Context())
 		},
 	}
-	cmd.Flags().BoolVar(&o.partial, "partial", false, "undo the parts of the changes that the journal still has")
+	cmd.Flags().BoolVar(&o.partial, "partial", false, "undo the parts of the changes that are still in the journal")
 	cmd.Flags().BoolVar(&o.skipConflicts, "skip-conflicts", false, "skip semaphores that have been changed since")
 	o.drain.Register(cmd)
 	o.AskFlags.Register(cmd, "show the effect")

@@ -33,12 +33,12 @@ func newFiringsForget(f *conn.Factory, run func(*firingsForgetOptions, context.C
 	cmd := &cobra.Command{
 		Use:   "forget NAME [FIRING...] [--after TIME|--ahead] [--keep-mark] [--dry-run] [--reason TEXT] [--yes]",
 		Short: "Forget firings claimed by a host with a wrong clock",
-		Long: `Forgets firings, so that they can be claimed again: the named ones, or all that are due after a time. With --ahead it forgets all that are due
-further ahead of the leader's clock than firing_max_ahead allows (10m if that is off). --after and --ahead also lower the time up to which firings
-count as forgotten, to that time or to the leader's clock; --keep-mark leaves it unchanged. Nothing is forgotten while a permit for such
+		Long: `Forgets firings so they can be claimed again: the named ones, or all that are due after a given time. With --ahead it forgets all that are due
+further ahead of the leader's clock than firing_max_ahead allows (or 10m if it is off). --after and --ahead also lower the time up to which firings
+count as forgotten: --after to the given time, --ahead to the leader's clock; --keep-mark leaves it unchanged. Nothing is forgotten while a permit for such
 a firing occupies a slot. One step forgets at most 1000 firings.
 
-A forgotten firing may run again, even if it has already run. The command shows what would be forgotten, and asks for confirmation; in a script, pass
+A forgotten firing may run again, even if it has already run. The command shows what would be forgotten and asks for confirmation; in a script, pass
 --yes.`,
 		Example: `  gkctl firings forget nightly-export --ahead --dry-run
   gkctl firings forget nightly-export --ahead --yes --reason "app7 was a year ahead"
@@ -51,8 +51,8 @@ A forgotten firing may run again, even if it has already run. The command shows 
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.after, "after", "", "all firings that are due after this time: 2026-01-31T02:00:00Z, or 02:00 for the next 02:00 local time")
-	flags.BoolVar(&o.ahead, "ahead", false, "all firings that are due too far ahead of the leader's clock")
+	flags.StringVar(&o.after, "after", "", "all firings due after this time: 2026-01-31T02:00:00Z, or 02:00 for the next 02:00 local time")
+	flags.BoolVar(&o.ahead, "ahead", false, "all firings due too far ahead of the leader's clock")
 	flags.BoolVar(&o.keepMark, "keep-mark", false, "keep the time up to which firings count as forgotten")
 	o.AskFlags.Register(cmd, "show what would be forgotten")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)

@@ -207,7 +207,7 @@ func (o *firingsShowOptions) run(ctx context.Context) error {
 		case want.GetDue() != nil && mark != nil && !want.GetDue().AsTime().After(mark.AsTime()):
 			found.State = gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN
 		case want.GetDue() == nil && len(firings) > 0:
-			o.f.Logf("gkctl: %s remembers firings of that name with due times: `gkctl firings list %s --name %s`", o.semaphore, words.ShellWord(o.semaphore), words.ShellWord(want.GetName()))
+			o.f.Logf("gkctl: %s remembers firings with that name that have due times: `gkctl firings list %s --name %s`", o.semaphore, words.ShellWord(o.semaphore), words.ShellWord(want.GetName()))
 		}
 		if !o.output.Is(ui.Table) {
 			return o.f.PrintObject(o.output, found)
@@ -222,7 +222,7 @@ func firingText(f *gatekeeperv1.FiringClaim, mark *timestamppb.Timestamp) string
 	text := words.Firing(f.GetFiring())
 	switch f.GetState() {
 	case gatekeeperv1.FiringState_FIRING_STATE_UNSPECIFIED:
-		return text + ": free, because no claim is remembered"
+		return text + ": free; no claim is remembered"
 	case gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN:
 		return text + ": forgotten, like all firings due up to " + words.DueText(mark) + ", so it is unknown whether it ran"
 	}

@@ -34,7 +34,7 @@ func Line(name string) cobra.PositionalArgs {
 		case dash < 0 && len(args) > 1:
 			return ui.Usagef("put -- before the command: gkctl %s %s -- %s", name, args[0], strings.Join(args[1:], " "))
 		}
-		return ui.Usagef("specify a semaphore and, after --, a command")
+		return ui.Usagef("specify a semaphore, and a command after --")
 	}
 }
 

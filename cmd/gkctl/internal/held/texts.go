@@ -39,15 +39,15 @@ func StopReason(cause error) (word, text string) {
 // TooShort returns the error for permits that are too short for KillAfter.
 func TooShort(semaphore string, duration, killAfter time.Duration) error {
 	maxKillAfter := duration/2 - killReserve
-	hint := "Lengthen the duration."
+	hint := "Increase the duration."
 	switch {
 	case maxKillAfter == 0:
-		hint = "Lengthen the duration, or pass --kill-after 0."
+		hint = "Increase the duration, or pass --kill-after 0."
 	case maxKillAfter > 0:
-		hint = fmt.Sprintf("Lengthen the duration, or pass --kill-after %s or less.", maxKillAfter)
+		hint = fmt.Sprintf("Increase the duration, or pass --kill-after %s or less.", maxKillAfter)
 	}
 	return &ui.CodeError{Code: ui.ExitUsage, Hint: hint, Err: fmt.Errorf(
-		"permits of %s last %s, which is too short for --kill-after %s: the definition's duration must be at least %s, so that the command stops before another one can start",
+		"permits for %s last %s, which is too short for --kill-after %s: the definition's duration must be at least %s to ensure that the command stops before another one can start",
 		semaphore, duration, killAfter, 2*StopTime(killAfter))}
 }
 

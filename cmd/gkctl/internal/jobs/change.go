@@ -74,14 +74,14 @@ The jobs are selected by id, or with --semaphore, -l and --state. If one is refu
 	if o.loses != nil {
 		o.yes.Register(cmd)
 	}
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the jobs; change nothing")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the jobs without changing anything")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
 
 func (o *eachJob) run(ctx context.Context, ids []string) error {
 	if (len(ids) > 0) == o.given() {
-		return ui.Usagef("specify job ids, or select jobs with --semaphore, -l and --state")
+		return ui.Usagef("specify job ids, or select jobs with --semaphore, -l or --state")
 	}
 	return o.f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
 		jobs, err := o.mustFind(ctx, c, ids)

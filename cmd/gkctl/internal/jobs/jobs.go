@@ -153,11 +153,11 @@ func incomplete(j *gatekeeperv1.Job, text string) error {
 	if j.GetFailed() > 0 {
 		hint = fmt.Sprintf("`gkctl task list %s --state failed` shows what failed", id)
 		if cancelled == "" { // the tasks of a cancelled job cannot be retried
-			hint += fmt.Sprintf(", `gkctl task retry %s` retries it", id)
+			hint += fmt.Sprintf("; `gkctl task retry %s` retries it", id)
 		}
 		hint += "."
 		if cancelled == "" {
-			hint += fmt.Sprintf(" A task that failed because its worker's permit was lost may kill the next worker too: look at its payload "+
+			hint += fmt.Sprintf(" A task that failed because its worker's permit was lost may also kill the next worker: check its payload "+
 				"first, with `gkctl task show %s INDEX`.", id)
 		}
 	}
@@ -230,7 +230,7 @@ func newFollow(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
 		Use: "follow ID", Short: "Show the progress of a job until it finishes",
-		Long:    "Shows the progress of a job until it finishes, as a bar on a terminal, otherwise as lines. It exits with 1 if a task failed, was cancelled or was dropped. Interrupting it does not stop the job.",
+		Long:    "Shows the progress of a job until it finishes, as a bar on a terminal and as lines otherwise. It exits with 1 if a task failed, was cancelled or was dropped. Interrupting it does not stop the job.",
 		Example: "  gkctl job follow nightly-thumbnails",
 		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: completeFirstJob(f),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -29,7 +29,7 @@ func newResults(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "results ID [--raw|--dir DIR] [--wait]", Short: "Print the results of a job in the order of its tasks",
 		Long: `Prints the results of a job in the order of its tasks, one per line. With --raw it prints them unchanged, without separators; with --dir it
-writes each into a file named after the task's index. With --wait, each result appears as soon as its task and all tasks before it have ended. It
+writes each to a file named after the task's index. With --wait, each result appears as soon as its task and all tasks before it have ended. It
 exits with 1 if a task has no result.`,
 		Example: "  gkctl job results nightly-thumbnails\n  gkctl job results nightly-thumbnails --dir thumbnails --wait",
 		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: completeFirstJob(f),
@@ -41,7 +41,7 @@ exits with 1 if a task has no result.`,
 		},
 	}
 	cmd.Flags().BoolVar(&o.raw, "raw", false, "print results unchanged, without separators")
-	cmd.Flags().StringVar(&o.dir, "dir", "", "write each result into a file in this `DIR`")
+	cmd.Flags().StringVar(&o.dir, "dir", "", "write each result to a file in this `DIR`")
 	cmd.Flags().BoolVar(&o.wait, "wait", false, "wait until the job finishes")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
 	return cmd

@@ -35,12 +35,12 @@ func newSubmit(f *conn.Factory) *cobra.Command {
 	o := &submitOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "submit SEMAPHORE [TASK...] [--file FILE...] [--lines FILE]",
-		Short: "Submit a job: its tasks are arguments, files, or lines",
+		Short: "Submit a job whose tasks are arguments, files or lines",
 		Long: `Submits a job for the workers of a semaphore. Its tasks are the arguments, the contents of each --file, or the lines of the file that
---lines names; - is standard input. Submitting a job again with the same --id has no further effect.
+--lines specifies; - means standard input. Submitting a job again with the same --id has no further effect.
 
 With --wait, --follow or --cancel-with-me, gkctl exits when the job finishes, with 1 if a task failed, was cancelled or was dropped. With
---cancel-with-me, the servers also cancel a job whose submission got no response, within 30s after gkctl exits, unless it is submitted
+--cancel-with-me, the servers also cancel a job whose submission received no response; they do so within 30s of gkctl's exit, unless it is submitted
 again with the same --id first.`,
 		Example: `  gkctl job submit resize a.jpg b.jpg --id holiday --follow
   find . -name '*.jpg' | gkctl job submit resize --lines -`,
@@ -64,7 +64,7 @@ again with the same --id first.`,
 	flags.Int32Var(&o.job.Priority, "priority", 0, "jobs with a higher priority are handed out first")
 	flags.IntVar(&o.job.MaxAttempts, "max-attempts", 0, "maximum number of times that a task is handed out, default 3")
 	flags.IntVar(&o.job.MaxResult, "max-result", 0, "maximum size of a task's result in bytes, reserved when the job is submitted; default 1024, -1 for no results")
-	flags.BoolVar(&o.job.RetryFailed, "retry-failed", false, "retry a task whose worker reported an error, while it has attempts left")
+	flags.BoolVar(&o.job.RetryFailed, "retry-failed", false, "retry a task whose worker reported an error, as long as it has attempts left")
 	flags.DurationVar(&o.job.Timeout, "job-timeout", 0, "cancel the job after this time, for example 2h")
 	flags.DurationVar(&o.job.Retention, "retention", 0, "how long the job is kept after it ends, default 24h")
 	flags.BoolVar(&o.wait, "wait", false, "wait until the job finishes")
@@ -83,7 +83,7 @@ func (o *submitOptions) payloads() (tasks [][]byte, err error) {
 		}
 	}
 	if sources != 1 {
-		return nil, ui.Usagef("specify tasks as arguments, with --file, or with --lines, but use only one of these")
+		return nil, ui.Usagef("specify tasks in exactly one way: as arguments, with --file, or with --lines")
 	}
 	for _, arg := range o.args {
 		tasks = append(tasks, []byte(arg))
@@ -106,7 +106,7 @@ func (o *submitOptions) payloads() (tasks [][]byte, err error) {
 		tasks = append(tasks, bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")))
 	}
 	if len(tasks) == 0 {
-		return nil, ui.Usagef("--lines %s has no lines: a job needs at least one task", o.lines)
+		return nil, ui.Usagef("--lines %s contains no lines: a job needs at least one task", o.lines)
 	}
 	return tasks, nil
 }

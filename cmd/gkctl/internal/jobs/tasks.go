@@ -181,7 +181,7 @@ func newTaskRetry(f *conn.Factory) *cobra.Command {
 	o := &taskChange{f: f}
 	return o.register(&cobra.Command{
 		Use: "retry JOB-ID [INDEX...]", Short: "Retry failed tasks",
-		Long:    "Hands out the failed tasks with the given indexes again, or all failed tasks of the job.",
+		Long:    "Hands out failed tasks again: those with the given indexes, or all of the job's failed tasks.",
 		Example: "  gkctl task retry nightly-thumbnails 17 18",
 	})
 }
@@ -211,7 +211,7 @@ func (o *taskChange) register(cmd *cobra.Command) *cobra.Command {
 	if o.drop {
 		o.yes.Register(cmd)
 	}
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the tasks; change nothing")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the tasks without changing anything")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }

@@ -37,11 +37,11 @@ func newCordon(f *conn.Factory, run func(*cordonOptions, context.Context) error)
 		GroupID: ui.GroupChange,
 		Use:     "cordon --group PATTERN|--acquirer PATTERN [--for 2h] [--drain 2m] [--reason TEXT] [--yes]",
 		Short:   "Temporarily lock a group or a host out of every semaphore",
-		Long: `Locks out every caller whose group or acquirer matches the whole pattern. These callers get no new permits, and must stop the work under
+		Long: `Locks out every caller whose entire group or acquirer matches the pattern. These callers get no new permits and must stop the work covered by
 their current permits; --drain gives them time to do so. If both patterns are given, a caller that matches either of them is locked out. With
 --for or --until the cordon ends automatically. A cordon with the same id replaces the old one. The default id is derived from the patterns.
 
-It shows the effect and asks for confirmation (in a script, pass --yes) when it stops a holder, or locks out every caller seen in
+It shows the effect and asks for confirmation (in a script, pass --yes) if this would stop a holder or lock out every caller seen in
 the last 7 days.`,
 		Example: `  gkctl cordon --acquirer app7 --for 30m --drain 2m --reason "kernel update"
   gkctl cordon --group 'zone-b.*' --id zone-b --reason "zone b loses packets"`,
@@ -232,7 +232,7 @@ func newUncordon(f *conn.Factory) *cobra.Command {
 		Args:              ui.AtLeastOne("the ids of cordons (`gkctl cordons` lists them)"),
 		ValidArgsFunction: completeCordons(f),
 	}
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show which cordons would end; change nothing")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show which cordons would end without changing anything")
 	output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	cmd.RunE = func(cmd *cobra.Command, ids []string) error {
 		return f.Call(cmd.Context(), func(ctx context.Context, c *client.Client) error {

@@ -73,7 +73,7 @@ func (o *moveOptions) follow(ctx context.Context, c *client.Client, h *handovers
 		case <-timeout:
 			return ui.WithHint(fmt.Errorf("%s after %s: %s", words.Plural(h.left, "old holder has not stopped", "old holders have not stopped"), o.f.Global.Timeout,
 				words.SomeNames(h.remaining())),
-				"The move was made; the permits end no later than their deadlines. `gkctl holders` shows them.")
+				"The move was made; the permits will end no later than their deadlines. `gkctl holders` shows them.")
 		case <-ctx.Done():
 			b.clear()
 			o.f.Logf("The move was made, and the handover continues. Undo it with: gkctl undo %d", h.change)

@@ -39,7 +39,7 @@ func newMove(f *conn.Factory, run func(*moveOptions, context.Context) error) *co
 		GroupID: ui.GroupChange,
 		Use:     "move --from GROUP --to GROUP [NAME|GLOB...|-l SELECTOR|--all] [--drain 2m] [--dry-run] [--yes]",
 		Short:   "Move tasks from one group to another in one step",
-		Long: `Changes definitions that admit the group --from so that they admit the group --to instead. By default it changes all of these definitions;
+		Long: `Changes definitions that admit the --from group to admit the --to group instead. By default it changes all of these definitions;
 names, globs and labels narrow the selection. Other groups remain admitted. gkctl shows the effect, asks for confirmation, and edits all of the
 definitions in one step, or none. If one of them was changed concurrently, it changes nothing. Then it shows old holders stopping and new holders
 getting permits, until the last old holder has stopped, and lists the holders that stopped too late. A slot is granted to a new holder only after the
@@ -63,9 +63,9 @@ a move does not free it. --force is needed if no caller has ever been seen in th
 	flags.StringVar(&o.to, "to", "", "group to move to")
 	o.chosen.register(cmd)
 	o.drain.Register(cmd)
-	flags.BoolVar(&o.dryRun, "dry-run", false, "show the moves and their effects; change nothing")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "show the moves and their effects without changing anything")
 	o.yes.Register(cmd)
-	flags.BoolVar(&o.force, "force", false, "move even to a group without known callers, and tasks that would admit no known caller")
+	flags.BoolVar(&o.force, "force", false, "move even if the group has no known callers or a task would admit no known caller")
 	flags.BoolVar(&o.noWait, "no-wait", false, "do not follow the progress")
 	f.CompleteGroups(cmd, "from")
 	f.CompleteGroups(cmd, "to")
@@ -228,7 +228,7 @@ func (o *moveOptions) refusal(moves *gatekeeperv1.MoveResponse) error {
 	}
 	hint := fmt.Sprintf("Is %q the right group? --force moves them anyway.", o.to)
 	if !o.dryRun {
-		hint += " --dry-run shows more."
+		hint += " --dry-run shows details."
 	}
 	return &ui.CodeError{
 		Code: ui.ExitFailure,
@@ -289,8 +289,8 @@ func (o *moveOptions) sendMove(ctx context.Context, c *client.Client, shown *gat
 	defer cancel()
 	r, err := c.Operator().Move(sendCtx, req)
 	if errors.Is(err, client.ErrOutcomeUnknown) {
-		return 0, &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "The move was made completely or not at all. `gkctl history -n 1 " +
-			words.ShellWord(shown.GetMoves()[0].GetSemaphore()) + "` shows which. Running the same move again moves the rest."}
+		return 0, &ui.CodeError{Code: ui.ExitUnreachable, Err: err, Hint: "Either the whole move was made or none of it. `gkctl history -n 1 " +
+			words.ShellWord(shown.GetMoves()[0].GetSemaphore()) + "` shows which. Running the same move again moves anything that was not moved."}
 	}
 	if status.Code(err) == codes.Aborted {
 		err = ui.WithHint(err, "To move them anyway, run the command again.")

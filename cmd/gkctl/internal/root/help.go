@@ -27,7 +27,7 @@ func generalExits() []exitText {
 		{ui.ExitOK, "done"},
 		{ui.ExitFailure, "differences were found (diff), or the servers refused the request"},
 		{ui.ExitUsage, "bad flag, argument or context"},
-		{ui.ExitBadInput, "an invalid definition, from a file or from the arguments of set; or an invalid name or pattern"},
+		{ui.ExitBadInput, "an invalid definition (from a file or the arguments of set), name or pattern"},
 		{ui.ExitUnreachable, "no server responded"},
 		{ui.ExitLost, "a permit was lost while it was held; or diff could not compare"},
 		{ui.ExitNotAcquired, "not acquired, refreshed or valid"},
@@ -48,7 +48,7 @@ func ownExits(command string) []exitText {
 	case "watch":
 		return []exitText{bad}
 	case "history":
-		return []exitText{{ui.ExitFailure, "the journal has no change with that number"}, bad, {ui.ExitNoSuch, "there is no definition with one of the names, and no journal entry for it"}}
+		return []exitText{{ui.ExitFailure, "the journal has no change with that number"}, bad, {ui.ExitNoSuch, "one of the names has neither a definition nor a journal entry"}}
 	case "preview", "apply", "set", "edit", "delete", "pause", "resume":
 		return []exitText{refused, bad, noSuch}
 	case "uncordon":
@@ -100,7 +100,7 @@ func ownExits(command string) []exitText {
 	case "cluster status":
 		return []exitText{{ui.ExitUnreachable, "a member did not answer"}}
 	case "acquire":
-		return []exitText{bad, {ui.ExitLost, "the permit was lost while --hold held it"}, {ui.ExitNotAcquired, "not acquired"}, noSuch}
+		return []exitText{bad, {ui.ExitLost, "the permit was lost while --hold was holding it"}, {ui.ExitNotAcquired, "not acquired"}, noSuch}
 	case "refresh":
 		return []exitText{{ui.ExitNotAcquired, "a permit has ended or could not be refreshed: stop the work that it protects"}}
 	case "verify":
@@ -234,7 +234,7 @@ func valueRule(e *pflag.InvalidValueError) string {
 		case errors.Is(e, strconv.ErrRange):
 			return "is too large"
 		case strings.HasPrefix(e.GetFlag().Value.Type(), "u"):
-			return "must be a whole number, 0 or above"
+			return "must be a whole number, 0 or greater"
 		}
 		return "must be a whole number"
 	case "bool":

@@ -56,7 +56,7 @@ If it gets no permit, it prints the reason and the current holders, and exits wi
 	o.IdentityFlags.Register(cmd)
 	flags := cmd.Flags()
 	flags.Uint32Var(&o.weight, "weight", 1, "take `N` of the permits")
-	flags.StringVar(&o.firing, "firing", "", "also claim this firing, as NAME or NAME@TIME")
+	flags.StringVar(&o.firing, "firing", "", "also claim this firing, given as NAME or NAME@TIME")
 	flags.Var(&o.wait, "wait", "wait in the queue, optionally with a limit, for example --wait=5m")
 	flags.Lookup("wait").NoOptDefVal = forever
 	flags.DurationVar(&o.hold, "hold", 0, "hold the permit for this long, for example 30m, then release it")

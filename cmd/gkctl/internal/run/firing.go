@@ -94,7 +94,7 @@ func autoStep(s, step string, started time.Time) (time.Duration, error) {
 	}
 	// Steps are counted in UTC. In Berlin, 01:00 on two consecutive nights in spring falls on the same UTC day.
 	if _, change := started.ZoneBounds(); every >= day && !change.IsZero() {
-		return 0, ui.Usagef("firing %q: this host's clock changes for daylight saving time, so two runs could fall into one step of %s: "+
+		return 0, ui.Usagef("firing %q: this host's clock changes for daylight saving time, so two runs could fall within the same step of %s: "+
 			"use a schedule instead, as in --firing cron:'30 2 * * *'", s, step)
 	}
 	return every, nil

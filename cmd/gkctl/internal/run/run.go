@@ -85,9 +85,9 @@ If another holder has claimed or run the firing, gkctl does not run the command,
 With cron: and auto that line goes to syslog, and is printed only on a terminal or with --verbose, because cron would mail it from every host
 but one.
 
---firing names the run, so that hosts with the same schedule run it once. cron:SCHEDULE takes the five fields of a crontab line, or @daily and the
-like. The run is the latest one that was due in the time zone --tz, which defaults to the host's; hosts in different zones must set it. auto is
-the minute in which gkctl was started, auto:5m the interval of five minutes, and auto:12h the half day, all in UTC. The interval must divide a day
+--firing names the run so hosts with the same schedule run it only once. cron:SCHEDULE takes the five fields of a crontab line, or @daily and the
+like. The run is the most recent one due in the time zone given by --tz, which defaults to the host's; hosts in different zones must set it. auto is
+the minute in which gkctl was started, auto:5m the five-minute interval, and auto:12h the half day, all in UTC. The interval must divide a day
 evenly. The firing gets the semaphore's name; NAME@cron:SCHEDULE and NAME@auto give it a different one.
 
 The command's environment contains GK_SEMAPHORE, GK_TOKEN, GK_GROUP, GK_ACQUIRER, GK_FIRING, and GK_PERMIT_FILE: the path of a JSON file that

@@ -99,7 +99,7 @@ func newRelease(f *conn.Factory) *cobra.Command {
 	}, o.check, o.release)
 	cmd.Flags().BoolVar(&o.notRun, "not-run", false, "nothing ran: the firing may be claimed again")
 	cmd.Flags().BoolVar(&o.cutShort, "cut-short", false, "the work was stopped early: the definition's firing_on_loss decides what happens to the firing")
-	cmd.Flags().BoolVar(&o.failed, "failed", false, "the work ended with an error: the firing has failed, and --reason is kept with it")
+	cmd.Flags().BoolVar(&o.failed, "failed", false, "the work ended with an error: the firing is marked as failed, and --reason is stored with it")
 	return cmd
 }
 
@@ -209,7 +209,7 @@ func newClear(f *conn.Factory) *cobra.Command {
 		Use:     "clear TOKEN... [--reason TEXT]",
 		Short:   "Free permits that expired and are held for an operator",
 		Long: `Frees permits of semaphores with on_expiry: hold. They have expired, but keep their slots until an operator clears them. First make sure that
-the work under them has stopped.`,
+the work they covered has stopped.`,
 		Example: `  gkctl clear 4711 --reason "the host was switched off"
   gkctl clear 4711 4712 -o json`,
 	}, nil, func(ctx context.Context, c *client.Client, token uint64) (tokenResult, error) {

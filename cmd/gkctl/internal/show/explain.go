@@ -40,12 +40,12 @@ func newExplain(f *conn.Factory, run func(*explainOptions, context.Context) erro
 		Long: `Shows step by step how the servers would answer a request for a permit, and why. With a glob, labels or several names it explains each
 semaphore in turn.
 
-Without --group, --acquirer and --holder-id it explains each caller that was denied in the last 7 days for a reason that waiting does
-not resolve, so you need not know where the job runs. For a single name it also shows the last holder. If no caller was denied, it
+Without --group, --acquirer and --holder-id it explains each caller that was denied in the last 7 days for a reason that waiting won't
+fix, so you need not know where the job runs. For a single name it also shows the last holder. If no caller was denied, it
 explains a request from the last holder, or from this host if there was none. The leader keeps denials in memory: a new leader has
-only the denials since it became the leader.
+only the denials recorded since it became the leader.
 
-Below the answer it lists the waiters in the queue, the jobs with tasks waiting for a worker, and the reason. With -o json, one name
+Below the answer it lists the waiters in the queue, the jobs with tasks waiting for a worker, and why they are waiting. With -o json, one name
 with a caller prints one object; everything else prints {"items": [...]}.`,
 		Example: `  gkctl explain nightly-export
   gkctl explain nightly-export --group prod --acquirer app2
@@ -236,11 +236,11 @@ func takenText(p *gatekeeperv1.Permit) string {
 	case p.GetExpiresIn() == nil:
 		return text + "."
 	case p.GetState() == gatekeeperv1.PermitState_PERMIT_STATE_COOLING:
-		return text + ": it ends in " + left + "."
+		return text + ": it will end in " + left + "."
 	case p.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED && p.GetDrainLeft() == nil:
-		return text + ": it ends when it is released, or in " + left + "."
+		return text + ": it will end when it is released, or in " + left + "."
 	}
-	return text + ": it ends when it is released, or in " + left + " unless it is refreshed."
+	return text + ": it will end when it is released, or in " + left + " unless it is refreshed."
 }
 
 // question is a request to explain.
@@ -292,7 +292,7 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 		first.before = append(before, first.before...)
 		if first.denied == nil {
 			if r.GetSince() != nil {
-				first.before = append(first.before, fmt.Sprintf("No caller has been denied since %s, when this leader started recording, for a reason that waiting does not resolve.", words.When(r.GetSince())))
+				first.before = append(first.before, fmt.Sprintf("Since %s, when this leader started recording, no caller has been denied for a reason that waiting won't fix.", words.When(r.GetSince())))
 			}
 			if last != nil {
 				first.req.Identity = last

@@ -67,9 +67,9 @@ func newGet(f *conn.Factory, run func(*getOptions, context.Context) error) *cobr
 		Short:      "Show definitions and how many of their permits are taken",
 		Long: `Shows definitions: all of them, or those selected by names, globs or labels.
 
-STATE shows what prevents grants apart from a lack of permits, and which fields revert to their old values and when. For names, and with
+STATE shows what prevents grants, other than a lack of free permits, and which fields will revert to their old values and when. For names, and with
 -o wide, it also shows how long stopping holders may continue (--drain), and which slots are held for an operator (on_expiry: hold).
-For names or labels, the listing also shows callers that are denied for a reason that waiting does not resolve.
+For names or labels, the listing also shows callers that are denied for a reason that waiting won't fix.
 
 -o yaml writes the file that ` + "`gkctl apply`" + ` reads, with the version of each definition: apply refuses it if one of them has been
 changed since. -o json writes the API's records, with version and state.`,

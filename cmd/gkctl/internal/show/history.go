@@ -39,8 +39,8 @@ func newHistory(f *conn.Factory, run func(*historyOptions, context.Context) erro
 		Long: `Shows the journal, newest first: edits with the fields that changed, pauses, cordons, revocations, forgotten firings, and with --permits
 how each permit ended. A change is what ` + "`gkctl undo`" + ` undoes. A change to many semaphores is one line; with --change or -o wide it is one
 line per semaphore. --author ann shows ann's changes from any host. -n counts changes. Times are from the leaders' clocks. The
-journal is bounded: old entries are forgotten. For names or labels, it also shows callers that are currently denied for a reason that
-waiting does not resolve.`,
+journal has limited space, so old entries are dropped. For names or labels, it also shows callers that are currently denied for a reason that
+waiting won't fix.`,
 		Example: `  gkctl history nightly-export
   gkctl history --since 03:00 --before 04:00 --permits
   gkctl history --author ann --since 1h
@@ -52,7 +52,7 @@ waiting does not resolve.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.Uint64Var(&o.change, "change", 0, "only this change, with all its semaphores and the number of its entries that the journal has dropped")
+	flags.Uint64Var(&o.change, "change", 0, "only this change, with all its semaphores and how many of its entries the journal has dropped")
 	flags.StringVar(&o.since, "since", "", "only entries since this time: 2026-01-31T02:00:00Z, 02:00 for the most recent 02:00 local time, or 1h for an hour ago")
 	flags.StringVar(&o.before, "before", "", "only before this time; takes the same values as --since")
 	flags.BoolVar(&o.permits, "permits", false, "also show how permits ended")

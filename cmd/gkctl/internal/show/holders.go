@@ -32,7 +32,7 @@ func newHolders(f *conn.Factory, run func(*holdersOptions, context.Context) erro
 		Use:        "holders [NAME|GLOB...] [-l SELECTOR] [--group GROUP] [--at TIME]",
 		SuggestFor: []string{"locks", "permits", "ps"},
 		Short:      "Show who holds permits, or held them at a given time",
-		Long: `Shows who holds permits. With --at it shows who held them at that time, by the leaders' clocks and as far back as the journal goes, and when
+		Long: `Shows who holds permits. With --at it shows who held them at that time, according to the leaders' clocks and as far back as the journal goes, and when
 the journal begins.`,
 		Example: `  gkctl holders 'nightly-*'
   gkctl holders nightly-export --at 03:12
@@ -131,7 +131,7 @@ func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 			Empty:   "No permit is known to have been held at " + words.When(timestamppb.New(at)) + ".",
 		})
 		if err == nil && begins != nil && begins.AsTime().After(at) {
-			o.f.Logf("The journal of these semaphores begins at %s: earlier holders may be missing.", words.When(begins))
+			o.f.Logf("The journal for these semaphores begins at %s: earlier holders may be missing.", words.When(begins))
 		}
 		return err
 	})

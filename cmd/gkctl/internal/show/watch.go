@@ -32,7 +32,7 @@ func newWatch(f *conn.Factory, run func(*watchOptions, context.Context) error) *
 		Use:     "watch [NAME|GLOB...] [--permits] [--from REVISION]",
 		Short:   "Follow changes, one line each, until interrupted",
 		Long: `Follows edits, and with --permits also grants, releases and losses, one line each, until it is interrupted. If a server fails, it
-continues with another one. -o json prints each API event on a line.`,
+continues with another one. -o json prints each API event on its own line.`,
 		Example: `  gkctl watch
   gkctl watch 'nightly-*' --permits
   gkctl watch --from 1234 -o json | jq .semaphore`,
@@ -88,7 +88,7 @@ func (o *watchOptions) noteFutureRevision(ctx context.Context, c *client.Client)
 	if err != nil || o.from <= r.GetRevision()+1 {
 		return // the watch reports the error
 	}
-	o.f.Logf("gkctl: revision %d is in the future; the cluster is at %d. No events are shown until then. --from %d shows the next event.",
+	o.f.Logf("gkctl: revision %d is in the future; the cluster is at %d. No events will be shown until then. --from %d shows the next event.",
 		o.from, r.GetRevision(), r.GetRevision()+1)
 }
 

@@ -171,12 +171,12 @@ func newInspect(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
 		Use:   "inspect FILE",
-		Short: "Check a backup and show a summary of it",
+		Short: "Check a backup and show a summary",
 		Long: `Checks that a backup is complete and that this version can restore it, and shows where it comes from and how much it contains. It does not
 contact servers, and shows neither payloads nor token hashes.`,
 		Example: `  gkctl snapshot inspect gatekeeper.backup
   gkctl snapshot inspect gatekeeper.backup -o json`,
-		Args: ui.Exactly(1, "the file of a backup"),
+		Args: ui.Exactly(1, "the backup file"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := backup.Read(args[0])
 			if err != nil {

@@ -147,7 +147,7 @@ func ParseTime(flag, s string, now time.Time, to direction) (time.Time, error) {
 	}
 	if d, err := time.ParseDuration(s); err == nil && to == Past {
 		if d < 0 {
-			return time.Time{}, Usagef("%s %s must not be negative: it is how long ago", flag, s)
+			return time.Time{}, Usagef("%s %s must not be negative: it specifies how long ago", flag, s)
 		}
 		return now.Add(-d), nil
 	}

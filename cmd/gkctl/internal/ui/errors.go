@@ -109,7 +109,7 @@ func Classify(cmd *cobra.Command, err error) (code int, hint string) {
 	case errors.Is(err, client.ErrOutcomeUnknown):
 		return ExitUnreachable, "The change may have been made. Check before you retry it."
 	case recovering(err):
-		return ExitUnreachable, "Definitions can be changed in the meantime. `gkctl status` shows how long the wait will take; it starts over with each new leader."
+		return ExitUnreachable, "Definitions can be changed in the meantime. `gkctl status` shows how long the wait will be; it starts over with each new leader."
 	case noLeader(err):
 		return ExitUnreachable, "An election takes a few seconds. If this continues, too few voters are running: `gkctl cluster status` shows which members are responding."
 	case throttled(err):

@@ -111,7 +111,7 @@ func (o *Output) Register(cmd *cobra.Command, formats ...string) {
 	cmd.Flags().VarP(o, "output", "o", "format: "+strings.Join(formats, ", "))
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // fails only if there is no such flag
 	if slices.Contains(formats, Wide) {
-		cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "omit the headers of a table")
+		cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "omit table headers")
 	}
 }
 

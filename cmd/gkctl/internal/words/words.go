@@ -151,7 +151,7 @@ func ShellWord(s string) string {
 
 // HeldText describes an expired permit whose slot is held for an operator, and how to free the slot.
 func HeldText(p *gatekeeperv1.Permit) string {
-	return fmt.Sprintf("%s: the permit of %s expired; its slot is held until an operator runs gkctl clear %d",
+	return fmt.Sprintf("%s: the permit held by %s expired; its slot is held until an operator runs gkctl clear %d",
 		p.GetSemaphore(), HolderText(p), p.GetToken())
 }
 

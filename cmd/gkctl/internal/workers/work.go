@@ -106,7 +106,7 @@ GK_TOKEN, GK_GROUP, GK_ACQUIRER and GK_PERMIT_FILE.`,
 	}
 	o.RegisterCaller(cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&o.semaphore, "semaphore", "", "`NAME` of the semaphore, if it is also the name of a subcommand: --semaphore list")
+	flags.StringVar(&o.semaphore, "semaphore", "", "`NAME` of the semaphore, if it is also the name of a subcommand, for example --semaphore list")
 	_ = cmd.RegisterFlagCompletionFunc("semaphore", f.CompleteNames) // fails only if there is no such flag
 	flags.IntVarP(&o.parallel, "parallel", "p", 1, "run at most `N` tasks at a time")
 	flags.Uint32Var(&o.weight, "weight", 1, "number of permits that each task takes")

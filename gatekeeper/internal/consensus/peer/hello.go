@@ -78,7 +78,7 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string {
 	if e.Reason == "" {
-		return "peer: refused without a reason, as all unknown peers are: the server at that address probably belongs to a different cluster; see its log for the reason"
+		return "peer: refused without a reason (unknown peers are never given one): the server at that address probably belongs to a different cluster; see its log for the reason"
 	}
 	return "peer: refused: " + e.Reason
 }

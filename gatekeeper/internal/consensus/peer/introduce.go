@@ -62,7 +62,7 @@ func (l *Layer) secure(c *conn, address string, deadline time.Time) error {
 	switch err := secured.Handshake(); {
 	case isClosed(err):
 		return errors.New("it closed the connection during the TLS handshake; if this keeps happening, it does not speak TLS: " +
-			"set --peer-tls-cert on all members, unless it is a different program")
+			"if it is a Gatekeeper server, set --peer-tls-cert on all members")
 	case err != nil:
 		return l.explain(err)
 	}

@@ -75,7 +75,7 @@ func TestQuery_DifferentTLSFiles_ErrorNamesFlags(t *testing.T) {
 		want []string
 	}{
 		"trusts another authority":           {swapped, good, []string{"compare --peer-tls-ca", other.file}},
-		"certificate from another authority": {untrusted, good, []string{"it rejects the certificate", untrusted.Cert, "compare --peer-tls-ca"}},
+		"certificate from another authority": {untrusted, good, []string{"it rejects this server's certificate", untrusted.Cert, "compare --peer-tls-ca"}},
 		"only the other member has TLS":      {certs.Files{}, good, []string{"it uses TLS, and this server does not", "--peer-tls-cert"}},
 		"only this member has TLS":           {good, certs.Files{}, []string{"it does not speak TLS", "--peer-tls-cert"}},
 	} {

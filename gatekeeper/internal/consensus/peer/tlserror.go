@@ -24,10 +24,10 @@ func (l *Layer) explain(err error) error {
 		return fmt.Errorf("%w: its certificate was not issued by an authority in %q: compare --peer-tls-ca on both members; all members must use the same one",
 			err, l.cfg.TLS.CA)
 	case remote && alert.Op == "remote error" && strings.Contains(err.Error(), "unknown certificate authority"):
-		return fmt.Errorf("%w: it rejects the certificate %q of this server: compare --peer-tls-ca on both members; all members must use the same one",
+		return fmt.Errorf("%w: it rejects this server's certificate %q: compare --peer-tls-ca on both members; all members must use the same one",
 			err, l.cfg.TLS.Cert)
 	case plain.Msg != "":
-		return fmt.Errorf("%w: it does not speak TLS: set --peer-tls-cert on all members, unless it is a different program", err)
+		return fmt.Errorf("%w: it does not speak TLS: if it is a Gatekeeper server, set --peer-tls-cert on all members", err)
 	}
 	return err
 }
@@ -42,8 +42,8 @@ func isClosed(err error) bool {
 func (l *Layer) errClosed() error {
 	cause := "it uses TLS, and this server does not (--peer-tls-cert)"
 	if !l.cfg.TLS.IsZero() {
-		cause = fmt.Sprintf("it rejects the certificate %q of this server (compare --peer-tls-ca on both members)", l.cfg.TLS.Cert)
+		cause = fmt.Sprintf("it rejects this server's certificate %q (compare --peer-tls-ca on both members)", l.cfg.TLS.Cert)
 	}
-	return fmt.Errorf("it closed the connection without an answer; if this keeps happening, %s, or it is a different program, or a Gatekeeper server "+
-		"whose version does not answer a new cluster's members: stop or upgrade it", cause)
+	return fmt.Errorf("it closed the connection without answering; if this keeps happening, %s, or it is a different program, or a Gatekeeper server "+
+		"whose version does not answer members of a new cluster: stop or upgrade it", cause)
 }

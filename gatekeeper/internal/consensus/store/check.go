@@ -74,7 +74,7 @@ func (c *checker) visit(bucket, key, value []byte) error {
 
 func (c *checker) entry(key, value []byte) error {
 	if len(key) != 8 {
-		return fmt.Errorf("a log entry has the key %q, which is not 8 bytes long", key)
+		return fmt.Errorf("the key %q of a log entry is not 8 bytes long", key)
 	}
 	index := binary.BigEndian.Uint64(key)
 	var entry raft.Log

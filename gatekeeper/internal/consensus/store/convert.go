@@ -16,7 +16,7 @@ import (
 )
 
 // ErrConverted means that a data directory is not in an old format, so it needs no conversion.
-var ErrConverted = errors.New("it is already in the format of this build")
+var ErrConverted = errors.New("it is already in this build's format")
 
 const (
 	convertDir = "convert.tmp" // in a data directory: the new files before they are moved into place
@@ -87,7 +87,7 @@ func (c *conversion) undo() error {
 	// are a copy of the old ones that an operator has put back, and a server may have written to that copy since then.
 	if _, err := os.Stat(segments); err == nil {
 		if _, err := os.Stat(filepath.Join(c.tmp, wal.Dir)); err == nil {
-			return fmt.Errorf("%s was put back after an interrupted conversion had kept it as %s%s: move the older of the two away and convert again",
+			return fmt.Errorf("%s was put back after an interrupted conversion had saved it as %s%s: move the older of the two out of the way and convert again",
 				wal.Dir, wal.Dir, oldSuffix)
 		}
 	}

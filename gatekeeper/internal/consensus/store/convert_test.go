@@ -195,7 +195,7 @@ func TestConvert_SegmentsRestoredByHand_AreNotOverwritten(t *testing.T) {
 	if err := os.WriteFile(newer, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Convert(dir); err == nil || !strings.Contains(err.Error(), "move the older of the two away") {
+	if _, err := Convert(dir); err == nil || !strings.Contains(err.Error(), "move the older of the two out of the way") {
 		t.Errorf("Convert() = %v, want an error that says which segments to move away", err)
 	}
 	if _, err := os.Stat(newer); err != nil {

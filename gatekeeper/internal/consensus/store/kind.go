@@ -24,7 +24,7 @@ var ErrKind = errors.New("wrong log store")
 
 // kindMismatch returns an ErrKind that names both kinds and suggests what to do.
 func kindMismatch(own, want Kind) error {
-	return fmt.Errorf("%w: its log is stored in %s, not in %s, and the log store of a data directory never changes: start it without choosing one, or remove this "+
+	return fmt.Errorf("%w: its log is stored in %s, not in %s, and a data directory's log store cannot be changed: start it without --log-store, or remove this "+
 		"member and let a new one join under a new id with an empty directory, or create a new directory from this one with recover", ErrKind, own, want)
 }
 

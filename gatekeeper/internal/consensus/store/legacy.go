@@ -121,7 +121,7 @@ func (*legacy) decode(index uint64, record []byte, log *raft.Log) error {
 	}
 	const head = 8 + 1 + 8
 	if len(content) <= head || content[head] != 0 {
-		return errors.New("it is too short, or it has extensions, which no build ever wrote")
+		return errors.New("it is too short or has extensions, which no build has ever written")
 	}
 	*log = raft.Log{
 		Index: index, Term: binary.BigEndian.Uint64(content), Type: raft.LogType(content[8]), Data: slices.Clone(content[head+1:]),

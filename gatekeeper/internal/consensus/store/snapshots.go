@@ -138,7 +138,7 @@ func (s *snapshotSink) Close() error {
 }
 
 // errForked stops a member that can continue only after a restart, because Raft remembers how long its log was.
-var errForked = errors.New("store: a snapshot from the leader has replaced entries that were never committed; nothing is lost, and this server continues from the snapshot when restarted")
+var errForked = errors.New("store: a snapshot from the leader has replaced entries that were never committed; nothing is lost, and this server will resume from the snapshot when it is restarted")
 
 // replaceLog deletes the whole log if it does not contain the last entry of the snapshot with the given index and term,
 // which must be on disk (Raft paper, figure 13, InstallSnapshot, steps 6 and 7). Raft keeps such a log, including

@@ -102,7 +102,7 @@ type Order struct{ Last Position }
 // Next returns an error if an entry cannot follow the last one.
 func (o *Order) Next(index, term uint64) error {
 	if o.Last.Index > 0 && (index != o.Last.Index+1 || term < o.Last.Term) {
-		return fmt.Errorf("entry %d of the log, in term %d, is followed by entry %d, in term %d", o.Last.Index, o.Last.Term, index, term)
+		return fmt.Errorf("log entry %d, in term %d, is followed by entry %d, in term %d", o.Last.Index, o.Last.Term, index, term)
 	}
 	o.Last = Position{index, term}
 	return nil

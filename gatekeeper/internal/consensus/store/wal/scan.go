@@ -83,9 +83,9 @@ func (s *scan) check(w segmentData, tail bool) error {
 	info := w.info
 	switch sealed := !info.SealTime.IsZero(); {
 	case sealed == tail:
-		return errors.New("the last segment, and only that one, must be unsealed")
+		return errors.New("the last segment must be unsealed, and all others must be sealed")
 	case sealed && (w.index != info.IndexStart || w.last() < info.MaxIndex), w.index > 0 && w.rest:
-		return fmt.Errorf("it was sealed at entry %d, but has changed since: it ends with entry %d", info.MaxIndex, w.last())
+		return fmt.Errorf("it was sealed at entry %d, but has since changed: it now ends with entry %d", info.MaxIndex, w.last())
 	case info.MinIndex > info.BaseIndex && w.last() < info.MinIndex:
 		return fmt.Errorf("it contained entry %d, but now ends with entry %d", info.MinIndex, w.last())
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// newLargeLog returns a log with the given number of semaphores, with realistic names and 1 000 000 permits each.
+// newLargeLog returns a log with the given number of semaphores, with realistic names and 1,000,000 permits each.
 func newLargeLog(tb tester, semaphores int) (*log, []string) {
 	l := newLog(tb)
 	names := make([]string, semaphores)
@@ -44,7 +44,7 @@ func (l *log) realisticGrant(names []string, i int) fsm.Grant {
 }
 
 // BenchmarkApply measures an entry of 256 grants and an entry of the matching releases, first without other permits, as
-// in a small cluster under load, then with 100 000 permits in 10 000 semaphores.
+// in a small cluster under load, then with 100,000 permits in 10,000 semaphores.
 func BenchmarkApply(b *testing.B) {
 	for _, existing := range []int{0, 100_000} {
 		l, names := newLargeLog(b, max(64, existing/10))
@@ -124,7 +124,7 @@ func BenchmarkEncode(b *testing.B) {
 func BenchmarkSnapshot(b *testing.B) {
 	l, names := newLargeLog(b, 10_000)
 	l.fill(names, 100_000)
-	b.Run("write 100 000 permits", func(b *testing.B) {
+	b.Run("write 100,000 permits", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			if err := l.state().Snapshot(io.Discard); err != nil {
@@ -132,14 +132,14 @@ func BenchmarkSnapshot(b *testing.B) {
 			}
 		}
 	})
-	b.Run("hash 100 000 permits", func(b *testing.B) {
+	b.Run("hash 100,000 permits", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			hash(b, l.state())
 		}
 	})
 	file := snapshot(b, l.state())
-	b.Run("restore 100 000 permits", func(b *testing.B) {
+	b.Run("restore 100,000 permits", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			if err := fsm.New("").Restore(bytes.NewReader(file)); err != nil {
@@ -196,7 +196,7 @@ func TestMemory_BytesPerPermit(t *testing.T) {
 	runtime.KeepAlive(file)
 }
 
-// A definition with two labels and its journal entry must take at most 1 KiB, so that a server can hold 100 000
+// A definition with two labels and its journal entry must take at most 1 KiB, so that a server can hold 100,000
 // definitions.
 func TestMemory_BytesPerDefinition(t *testing.T) {
 	if testing.Short() {

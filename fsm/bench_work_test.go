@@ -154,7 +154,7 @@ func BenchmarkWork(b *testing.B) {
 	}
 }
 
-// BenchmarkWholeJob measures commands that change all 100 000 tasks of a job.
+// BenchmarkWholeJob measures commands that change all 100,000 tasks of a job.
 func BenchmarkWholeJob(b *testing.B) {
 	l := newLargeWorkLog(b)
 	j := l.submitChunked("j", work.MaxTasks, 16)

@@ -111,7 +111,7 @@ type Config struct {
 	// everything, or read metrics and take profiles.
 	Insecure bool
 
-	// MaxCalls limits how many client calls this server handles concurrently, from 1 to 100 000. It refuses further
+	// MaxCalls limits how many client calls this server handles concurrently, from 1 to 100,000. It refuses further
 	// calls immediately with RESOURCE_EXHAUSTED and a retry delay. It never refuses calls that refresh or end live
 	// permits and does not count calls that wait in a queue. Other limits are derived from MaxCalls; see
 	// docs/reliability.md. Default DefaultMaxCalls.

@@ -47,7 +47,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	}
 	p := proof{out: out}
 	flags := flag.NewFlagSet("proof", flag.ContinueOnError)
-	flags.StringVar(&p.bin, "bin", "bin", "directory containing gatekeeperd and, in its subdirectory faulty, a gatekeeperd built with the tag faulty")
+	flags.StringVar(&p.bin, "bin", "bin", "directory containing gatekeeperd and, in its subdirectory faulty/, a gatekeeperd built with -tags faulty")
 	flags.IntVar(&p.runs, "runs", 1, "number of runs; the seed increases by one with each run")
 	flags.Uint64Var(&p.seed, "seed", 1, "seed of the first run, which determines the faults and the clients' actions")
 	flags.StringVar(&p.kind, "kind", "", "the kind of fault: "+strings.Join(fault.Names(), ", ")+", or mixed; empty for all kinds in turn")

@@ -93,7 +93,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	flags.IntVar(&s.kills, "kills", 3, "number of times to kill the leader, both with empty and with full servers")
 	flags.StringVar(&plotFile, "plot", "bin/scale.svg", "file for the plot; empty for none")
 	flags.StringVar(&jsonFile, "json", "bin/scale.json", "file for the results as JSON; empty for none")
-	flags.BoolVar(&paper, "paper", false, "take no measurements; print the capacity of larger machines and more clusters in Markdown")
+	flags.BoolVar(&paper, "paper", false, "take no measurements; print the estimated capacity of larger machines and of several clusters, as Markdown")
 	flags.StringVar(&from, "constants", "", "with -paper: JSON file with constants that replace the built-in ones, or with the results of an earlier run")
 	p.flags(flags)
 	if err := flags.Parse(args); err != nil {

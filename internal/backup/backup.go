@@ -34,9 +34,9 @@ const maxHeader = 1 << 20
 
 var (
 	// ErrNotBackup means that a file is not a backup.
-	ErrNotBackup = errors.New("it is not a Gatekeeper backup")
+	ErrNotBackup = errors.New("not a Gatekeeper backup")
 	// ErrDamaged means that a backup was truncated or changed after it was written.
-	ErrDamaged = errors.New("it is damaged or truncated: use another backup")
+	ErrDamaged = errors.New("the backup is damaged or truncated: use another one")
 )
 
 // Header identifies the origin of a backup. Everything else is in the state.
@@ -110,7 +110,7 @@ func read(file *os.File) (*Backup, error) {
 		return nil, err
 	}
 	if err := json.Unmarshal(header, &b.Header); err != nil {
-		return nil, fmt.Errorf("its header: %w", err)
+		return nil, fmt.Errorf("invalid header: %w", err)
 	}
 	machine := fsm.New("")
 	if err := machine.Restore(io.NewSectionReader(content, begin, max(content.Size()-begin, 0))); err != nil {

@@ -41,7 +41,7 @@ const (
 	hopPingTimeout  = 3 * time.Second
 	hopDialTimeout  = 2 * time.Second
 	hopMaxBackoff   = time.Second
-	// maxHopMessage bounds the leader's responses. Pages end at pageBytes, and no other response has more than 10 000
+	// maxHopMessage bounds the leader's responses. Pages end at pageBytes, and no other response has more than 10,000
 	// elements.
 	maxHopMessage = 64 << 20
 )
@@ -119,7 +119,7 @@ func (f *forwarder) unary(ctx context.Context, req any, info *grpc.UnaryServerIn
 		if err == nil {
 			return reply, nil
 		}
-		if !wait.retry(ctx, err) {
+		if !wait.retry(ctx, m, err) {
 			return nil, err
 		}
 	}
@@ -179,7 +179,7 @@ func (f *forwarder) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServe
 				return err
 			}
 		}
-		if !wait.retry(ctx, err) {
+		if !wait.retry(ctx, m, err) {
 			return err
 		}
 	}
@@ -207,21 +207,23 @@ func (f *forwarder) forwardStream(ss grpc.ServerStream, h *hop, fullMethod strin
 	return true, nil
 }
 
-// leaderPoll is how often a call that waits for a leader checks for one.
+// leaderPoll is how often a call that waits for a leader first checks for one. The interval doubles with each attempt,
+// because a leader that was elected but is not ready yet refuses calls.
 const leaderPoll = 20 * time.Millisecond
 
 // leaderWait holds a call that cannot be forwarded until this server knows a leader that it has not tried. An election
-// is usually over before a client that was refused would retry. The zero time means that the call has not waited yet.
+// is usually over before a client that was refused would retry. The zero values mean that the call has not waited yet.
 type leaderWait struct {
 	*forwarder
 	until time.Time
+	poll  time.Duration
 }
 
 // retry waits after a failed attempt, and reports whether to make another. It does not wait after an attempt that the
 // leader may have received, or for a call that another server forwarded, because that server waits.
-func (w *leaderWait) retry(ctx context.Context, err error) bool {
+func (w *leaderWait) retry(ctx context.Context, m *method, err error) bool {
 	tried, ok := withoutLeader(err)
-	if !ok || len(metadata.ValueFromIncomingContext(ctx, HopHeader)) > 0 {
+	if !ok || !m.waitsForLeader() || len(metadata.ValueFromIncomingContext(ctx, HopHeader)) > 0 {
 		return false
 	}
 	if w.until.IsZero() {
@@ -231,9 +233,10 @@ func (w *leaderWait) retry(ctx context.Context, err error) bool {
 		}
 		w.until = time.Now().Add(limit)
 	}
+	w.poll = max(leaderPoll, 2*w.poll)
 	for time.Now().Before(w.until) {
 		select {
-		case <-time.After(leaderPoll):
+		case <-time.After(w.poll):
 		case <-ctx.Done():
 			return false
 		}

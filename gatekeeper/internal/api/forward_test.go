@@ -17,6 +17,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/testing/protocmp"
 
+	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/keeper"
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
@@ -193,10 +194,7 @@ func TestForward_NoLeaderYet_HoldsTheCall(t *testing.T) {
 					return err
 				},
 				"stream": func(w *world) error {
-					stream, err := w.follower.permits.KeepAlive(ctx(t))
-					if err == nil {
-						err = stream.Send(&gatekeeperv1.KeepAliveRequest{Frame: 1})
-					}
+					stream, err := w.follower.permits.Acquire(ctx(t), &gatekeeperv1.AcquireRequest{Semaphore: "s", Identity: testIdentity(), RequestId: "r"})
 					if err == nil {
 						_, err = stream.Recv()
 					}
@@ -212,6 +210,9 @@ func TestForward_NoLeaderYet_HoldsTheCall(t *testing.T) {
 						w.leader = w.follower
 					}
 					w.leader.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
+						return keeper.Answer{Outcome: semaphore.Granted, Permit: &semaphore.Permit{Semaphore: "s", Token: 7}}, nil
+					}
+					w.leader.keeper.acquire = func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error) {
 						return keeper.Answer{Outcome: semaphore.Granted, Permit: &semaphore.Permit{Semaphore: "s", Token: 7}}, nil
 					}
 					w.follower.consensus.follow(before)
@@ -237,6 +238,7 @@ func TestForward_NoLeader_FailsAfterLeaderWait(t *testing.T) {
 			err       error
 			timeout   time.Duration // of the call
 			forwarded bool          // by another server
+			m         method
 			want      time.Duration
 		}{
 			"no leader":            {err: &consensus.NotLeaderError{}, timeout: time.Minute, want: 10 * time.Second},
@@ -246,6 +248,8 @@ func TestForward_NoLeader_FailsAfterLeaderWait(t *testing.T) {
 			"another server waits": {err: &consensus.NotLeaderError{}, timeout: time.Minute, forwarded: true},
 			"outcome unknown":      {err: &brokenHopError{}, timeout: time.Minute},
 			"leader known":         {err: &consensus.NotLeaderError{Leader: consensus.Leader{ID: "gk1"}}, timeout: time.Minute},
+			"KeepAlive":            {err: &consensus.NotLeaderError{}, timeout: time.Minute, m: method{traits: traits{kind: admission.Vital}, clientStream: true}},
+			"few are admitted":     {err: &consensus.NotLeaderError{}, timeout: time.Minute, m: method{traits: traits{kind: admission.Heavy}}},
 		} {
 			call, cancel := context.WithTimeout(t.Context(), test.timeout)
 			if test.forwarded {
@@ -253,7 +257,7 @@ func TestForward_NoLeader_FailsAfterLeaderWait(t *testing.T) {
 			}
 			start := time.Now()
 			w := leaderWait{forwarder: f}
-			if w.retry(call, test.err) {
+			if w.retry(call, &test.m, test.err) {
 				t.Errorf("%s: retry() = true, want false", name)
 			}
 			if waited := time.Since(start).Round(time.Second); waited != test.want {

@@ -33,8 +33,9 @@ type traits struct {
 // method describes a method for forwarding.
 type method struct {
 	traits
-	newRequest func() proto.Message
-	newReply   func() proto.Message
+	clientStream bool // the client sends a stream of messages
+	newRequest   func() proto.Message
+	newReply     func() proto.Message
 	// inferReply returns the response to a forwarded call that was cut off by a change of leadership, or nil if it
 	// cannot be inferred from the old and new leaders. The function may be nil.
 	inferReply func(req any, oldLeader, newLeader consensus.Leader) proto.Message
@@ -47,6 +48,13 @@ func (m *method) servedLocally(req any) bool {
 	}
 	stale, ok := req.(interface{ GetStale() bool })
 	return ok && stale.GetStale()
+}
+
+// waitsForLeader reports whether a call is held while there is no leader. Calls of which only a few are admitted at a
+// time are not, because they would keep out calls that this server can answer itself. The client of a KeepAlive stream
+// needs an answer sooner than that, so that it can try another server.
+func (m *method) waitsForLeader() bool {
+	return m.kind == admission.Ordinary || m.kind == admission.Waiting || m.kind == admission.Vital && !m.clientStream
 }
 
 // traitsOf returns the traits of a method. An unlisted method is Ordinary and may change something.
@@ -159,9 +167,10 @@ func methodsOf(services ...*grpc.ServiceDesc) (map[string]*method, error) {
 			}
 			name := fmt.Sprintf("/%s/%s", service.ServiceName, md.Name())
 			methods[name] = &method{
-				traits:     traitsOf(name),
-				newRequest: func() proto.Message { return request.New().Interface() },
-				newReply:   func() proto.Message { return reply.New().Interface() },
+				traits:       traitsOf(name),
+				clientStream: md.IsStreamingClient(),
+				newRequest:   func() proto.Message { return request.New().Interface() },
+				newReply:     func() proto.Message { return reply.New().Interface() },
 			}
 		}
 	}

@@ -147,7 +147,7 @@ const (
 )
 
 // summaries caches recent summaries. Hundreds of browser tabs may request the same summary every few seconds, and
-// counting 100 000 definitions takes about 100 ms. Only one summary is computed at a time.
+// counting 100,000 definitions takes about 100 ms. Only one summary is computed at a time.
 type summaries struct {
 	mu     sync.Mutex
 	cached map[summaryKey]cachedSummary

@@ -105,7 +105,7 @@ type Config struct {
 	StoreTimeout time.Duration
 	// A snapshot is taken when more than SnapshotThreshold entries are newer than the last snapshot. This is checked at
 	// random intervals between SnapshotInterval and twice that. TrailingLogs older entries remain in the log, so that a
-	// follower that was down does not need a snapshot. Defaults: 20 000, 30 s and 100 000.
+	// follower that was down does not need a snapshot. Defaults: 20,000, 30 s and 100,000.
 	SnapshotThreshold uint64
 	SnapshotInterval  time.Duration
 	TrailingLogs      uint64

@@ -123,7 +123,7 @@ func (p *planner) undoEdit(entry *fsm.JournalEntry) {
 		return
 	}
 	if entry.Kind == fsm.RevertedEvent {
-		p.noteFor(name, "the temporary values are restored and are now permanent.")
+		p.noteFor(name, "the temporary values have been restored and are now permanent.")
 	}
 	p.edit(e)
 }

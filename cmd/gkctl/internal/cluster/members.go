@@ -119,7 +119,7 @@ func newClusterTransfer(f *conn.Factory) *cobra.Command {
 		Short: "Transfer leadership to a voter, by default to the most up-to-date one",
 		Example: `  gkctl cluster transfer
   gkctl cluster transfer gk2`,
-		Args:              ui.AtMost(1, "at most one id: that of the new leader"),
+		Args:              ui.AtMost(1, "at most one id: the new leader's"),
 		ValidArgsFunction: completeMembers(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {

@@ -30,14 +30,14 @@ func newApply(f *conn.Factory, run func(*applyOptions, context.Context) error) *
 		Long: `Creates and replaces definitions atomically so that they match the files. Nothing changes if one of them was changed
 concurrently.
 
-An entry with a version, as ` + "`gkctl get -o yaml`" + ` writes it, is refused if the definition now has a different version or was
-deleted. An entry without a version overwrites the definition.
+An entry that has a version, as in the output of ` + "`gkctl get -o yaml`" + `, is rejected if the definition now has a different version
+or was deleted. An entry without a version overwrites the definition.
 
---dry-run shows what would change and the effect: which holders would have to stop, and who would be admitted or locked out.
+--dry-run shows what would change, which holders would have to stop, and which callers would be admitted or locked out.
 
 --prune also deletes definitions whose labels match -l and that are in none of the files.
 
-` + change.ConfirmHelp + ` A new definition that admits no known caller only causes a warning.`,
+` + change.ConfirmHelp + ` A new definition that admits no known caller causes only a warning.`,
 		Example: `  gkctl apply -f nightly.yaml --reason "more room for the exports"
   gkctl apply -f definitions/ --prune -l managed-by=git --yes
   gkctl get -o yaml | gkctl apply -f -`,
@@ -87,7 +87,7 @@ func newDiff(f *conn.Factory, run func(*diffOptions, context.Context) error) *co
 		GroupID: ui.GroupInspect,
 		Use:     "diff -f FILE [--prune -l SELECTOR]",
 		Short:   "Show what apply would change; exits with 1 if there are differences",
-		Long: `Shows as a unified diff what ` + "`gkctl apply`" + ` with the same flags would change. Exits with 0 if nothing would change, with 1 if
+		Long: `Shows what ` + "`gkctl apply`" + ` would change with the same flags, as a unified diff. Exits with 0 if nothing would change, with 1 if
 something would, with 65 if the version of an entry is outdated, and with a higher code if the comparison failed.`,
 		Example: `  gkctl diff -f nightly.yaml
   gkctl diff -f definitions/ --prune -l managed-by=git`,

@@ -20,7 +20,7 @@ import (
 // Commands returns the commands of this package.
 func Commands(f *conn.Factory) []*cobra.Command {
 	job := &cobra.Command{
-		GroupID: ui.GroupWork, Use: "job", Short: "Submit, show and modify jobs, whose tasks are run by workers", Args: cobra.ArbitraryArgs, RunE: ui.GroupHelp,
+		GroupID: ui.GroupWork, Use: "job", Short: "Submit, show and change jobs and their tasks", Args: cobra.ArbitraryArgs, RunE: ui.GroupHelp,
 	}
 	job.AddCommand(newSubmit(f), newList(f), newShow(f), newResults(f), newFollow(f), newCancel(f), newRetry(f), newDelete(f))
 	task := &cobra.Command{

@@ -27,7 +27,7 @@ type submitOptions struct {
 	args, files  []string
 	lines        string
 	wait, follow bool
-	cancelWithMe bool
+	cancelOnExit bool
 	output       ui.Output
 }
 
@@ -36,11 +36,11 @@ func newSubmit(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "submit SEMAPHORE [TASK...] [--file FILE...] [--lines FILE]",
 		Short: "Submit a job whose tasks are arguments, files or lines",
-		Long: `Submits a job for the workers of a semaphore. Its tasks are the arguments, the contents of each --file, or the lines of the file that
---lines specifies; - means standard input. Submitting a job again with the same --id has no further effect.
+		Long: `Submits a job for the workers of a semaphore. Its tasks are the arguments, the contents of each --file, or the lines of the
+--lines file; - means standard input. Submitting a job again with the same --id has no further effect.
 
-With --wait, --follow or --cancel-with-me, gkctl exits when the job finishes, with 1 if a task failed, was cancelled or was dropped. With
---cancel-with-me, the servers also cancel a job whose submission received no response; they do so within 30s of gkctl's exit, unless it is submitted
+With --wait, --follow or --cancel-on-exit, gkctl exits when the job finishes, with 1 if a task failed, was cancelled or was dropped. With
+--cancel-on-exit, the servers also cancel the job, within 30s after gkctl exits, if its submission got no response, unless it is submitted
 again with the same --id first.`,
 		Example: `  gkctl job submit resize a.jpg b.jpg --id holiday --follow
   find . -name '*.jpg' | gkctl job submit resize --lines -`,
@@ -59,7 +59,7 @@ again with the same --id first.`,
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.files, "file", nil, "a `FILE` with the payload of one task; repeat the flag for more tasks")
 	flags.StringVar(&o.lines, "lines", "", "a `FILE` whose lines are the tasks")
-	flags.StringVar(&o.job.ID, "id", "", "id of the job; default: generated")
+	flags.StringVar(&o.job.ID, "id", "", "job id (default: generated)")
 	flags.StringToStringVar(&o.job.Labels, "label", nil, "labels of the job, `KEY=VALUE,...`")
 	flags.Int32Var(&o.job.Priority, "priority", 0, "jobs with a higher priority are handed out first")
 	flags.IntVar(&o.job.MaxAttempts, "max-attempts", 0, "maximum number of times that a task is handed out, default 3")
@@ -68,8 +68,8 @@ again with the same --id first.`,
 	flags.DurationVar(&o.job.Timeout, "job-timeout", 0, "cancel the job after this time, for example 2h")
 	flags.DurationVar(&o.job.Retention, "retention", 0, "how long the job is kept after it ends, default 24h")
 	flags.BoolVar(&o.wait, "wait", false, "wait until the job finishes")
-	flags.BoolVar(&o.follow, "follow", false, "like --wait, but also show the progress")
-	flags.BoolVar(&o.cancelWithMe, "cancel-with-me", false, "wait, and cancel the job if gkctl exits first")
+	flags.BoolVar(&o.follow, "follow", false, "like --wait, but also show progress")
+	flags.BoolVar(&o.cancelOnExit, "cancel-on-exit", false, "wait, and cancel the job if gkctl exits first")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
@@ -138,7 +138,7 @@ func (o *submitOptions) run(ctx context.Context) error {
 	}
 	o.job.ID = cmp.Or(o.job.ID, client.NewRequestID()) // generated here, so that a submission with an unknown outcome can be repeated
 	o.job.Author = o.f.Global.ChangeAuthor()
-	if o.cancelWithMe {
+	if o.cancelOnExit {
 		o.job.OnSubmitterLoss = work.SubmitterCancel
 	}
 	return o.f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
@@ -194,12 +194,12 @@ func (o *submitOptions) run(ctx context.Context) error {
 }
 
 // waits reports whether gkctl waits for the job to finish.
-func (o *submitOptions) waits() bool { return o.wait || o.follow || o.cancelWithMe }
+func (o *submitOptions) waits() bool { return o.wait || o.follow || o.cancelOnExit }
 
 // repeatHint returns the hint for a submission whose outcome is unknown.
 func (o *submitOptions) repeatHint() string {
 	id := words.ShellWord(o.job.ID)
-	if o.cancelWithMe {
+	if o.cancelOnExit {
 		return fmt.Sprintf("If it was stored, the servers cancel it within %s, unless you run the command again first with `--id %s`.", work.SubmitterLease, id)
 	}
 	return fmt.Sprintf("Run the command again with `--id %s`: if the job was stored, this is a no-op.", id)

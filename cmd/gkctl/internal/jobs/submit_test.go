@@ -86,7 +86,7 @@ func TestSubmit_CancelWithMe_OutcomeUnknown_JobIsCancelledUnlessResubmitted(t *t
 		synctest.Test(t, func(t *testing.T) {
 			srv := gktest.Start(t)
 			srv.Define(t, &gatekeeperv1.Definition{Name: "resize"})
-			args := []string{"resize", "a.jpg", "--id", "holiday", "--cancel-with-me"}
+			args := []string{"resize", "a.jpg", "--id", "holiday", "--cancel-on-exit"}
 			s := newSubmission(t, srv, delayResponses(t, srv, time.Second), args...)
 			// Responses take a second, so the network fails while the response to the submission is in flight.
 			go func() {

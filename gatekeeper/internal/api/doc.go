@@ -31,9 +31,10 @@
 // The leader's clock is authoritative. A call is received when its handler starts on the leader, which is always after
 // the client sent it. All durations measured from that time therefore err on the safe side.
 //
-// If a hop does not reach the leader, the call fails with NO_LEADER, and nothing has been done. If a hop breaks after
-// reaching the leader, a call that may have changed something fails with OUTCOME_UNKNOWN. Streams that need the leader
-// end when leadership changes, so that a client finds the new leader immediately instead of waiting for a timeout.
+// If a hop does not reach the leader, nothing has been done. Most calls are then held for up to a second until there is
+// another leader, and after that fail with NO_LEADER; see leaderWait. If a hop breaks after reaching the leader, a call
+// that may have changed something fails with OUTCOME_UNKNOWN. Streams that need the leader end when leadership changes,
+// so that a client finds the new leader immediately instead of waiting for a timeout.
 //
 // # Batches
 //

@@ -13,7 +13,7 @@ import (
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 )
 
-// Golden files were written by 0.1.0 or later releases, and must never change. New formats are added as new files.
+// Golden files must never change once a version that writes them has been released. New formats are added as new files.
 var golden = flag.Bool("golden", false, "write missing golden files")
 
 func goldenFile(t *testing.T, name string, build func() []byte) []byte {

@@ -19,7 +19,10 @@ func (d *draft) forgetFirings(c ForgetFirings) Result {
 	}); r != nil {
 		return r
 	}
-	if err := validExpected(c.Firings); c.Semaphore == "" || err != nil {
+	if c.Semaphore == "" {
+		return invalid("forget firings: no semaphore is given")
+	}
+	if err := validExpected(c.Firings); err != nil {
 		return invalid("forget firings of %q: %v", c.Semaphore, err)
 	}
 	claims, conflict := d.forgettable(c.Semaphore, c.Firings)

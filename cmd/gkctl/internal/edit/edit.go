@@ -118,6 +118,10 @@ func (o *editOptions) run(ctx context.Context) error {
 		if err := o.apply(ctx, c, records, path, after); err != nil {
 			return withFileHint(err, path)
 		}
+		if o.dryRun {
+			o.f.Logf("Your text is in %s: `gkctl apply -f` applies it.", path)
+			return nil
+		}
 		return os.Remove(path)
 	})
 }

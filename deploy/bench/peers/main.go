@@ -219,7 +219,7 @@ func (b *bench) measureWork(ctx context.Context, r *report) error {
 		r.Cells = append(r.Cells, cells...)
 	}
 	r.Ratios = ratios(r.Cells)
-	r.Targets = judge(r.Cells, r.Ratios)
+	r.Targets = judge(r.Ratios)
 	return nil
 }
 
@@ -282,5 +282,6 @@ func newEcho(ctx context.Context) (*system, error) {
 	return &system{processes: []int{e.PID()}, stop: e.Close, variants: []variant{
 		{Work: denials, System: echo, open: ready(e.Call)},
 		{Work: refreshes, System: echo, open: ready(e.Call)},
+		{Work: tokens, System: echo, open: ready(e.Call)},
 	}}, nil
 }

@@ -149,7 +149,7 @@ func TestRatios_TLS_IsComparedOnlyWithPlaintext(t *testing.T) {
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("got ratios %q, want only %q", got, want)
 	}
-	verdicts := slices.DeleteFunc(judge(all, ratios(all)), func(v verdict) bool { return !strings.Contains(v.What, "TLS") })
+	verdicts := slices.DeleteFunc(judge(ratios(all)), func(v verdict) bool { return !strings.Contains(v.What, "TLS") })
 	if len(verdicts) != 1 || !verdicts[0].Met || verdicts[0].AtLeast != 0.75 || verdicts[0].Reached != 0.8 {
 		t.Errorf("got verdicts %+v, want 0.8 to meet the target of 0.75", verdicts)
 	}
@@ -179,27 +179,30 @@ func TestRatios_CompareCPUTimePerOperation(t *testing.T) {
 
 func TestJudge_EachLogStore_HasSeparateTarget(t *testing.T) {
 	all := cells(t, pairs, 64, map[string][]float64{"bolt 3": {19}, "wal 3": {19}, "bolt 1": {1}, "etcd 3": {10}})
-	got := judge(all, ratios(all))
-	if len(got) != 2 || got[0].Met || got[0].AtLeast != 2.2 || !got[1].Met || got[1].AtLeast != 1.8 || got[0].Reached != 1.9 {
-		t.Errorf("got verdicts %+v, want 1.9 to miss the target of 2.2 and meet the target of 1.8", got)
+	got := judge(ratios(all))
+	if len(got) != 2 || got[0].Met || got[0].AtLeast != 2.0 || !got[1].Met || got[1].AtLeast != 1.7 || got[0].Reached != 1.9 {
+		t.Errorf("got verdicts %+v, want 1.9 to miss the target of 2.0 and meet the target of 1.7", got)
 	}
 	r := &report{Plan: &plan{Callers: []int{64}}, Cells: all, Ratios: ratios(all), Targets: got}
 	var out bytes.Buffer
 	r.print(&out)
-	for _, want := range []string{"MISSED by 0.3\n", "  met\n", "1 of 2 targets met."} {
+	for _, want := range []string{"MISSED by 0.1\n", "  met\n", "1 of 2 targets met."} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("output does not contain %q:\n%s", want, &out)
 		}
 	}
 }
 
-func TestJudge_Tokens_HaveSeparateTarget(t *testing.T) {
-	at := func(callers int, perSecond float64) *cell {
-		w := variant{Work: tokens, System: "gatekeeper", Servers: 3, Store: bolt, How: "KeepAlive stream"}
+func TestJudge_Frames_AreComparedWithEcho(t *testing.T) {
+	at := func(system, how, store string, servers, callers int, perSecond float64) *cell {
+		w := variant{Work: tokens, System: system, Servers: servers, Store: store, How: how}
 		return &cell{variant: w, Callers: callers, Figures: []load.Figure{{PerSecond: perSecond}}}
 	}
-	got := judge([]*cell{at(16, 3e6), at(64, 1.5e6)}, nil)
-	if len(got) != 1 || got[0].Met || got[0].Reached != 1.5e6 {
+	got := judge(ratios([]*cell{
+		at("gatekeeper", "KeepAlive stream", bolt, 3, 16, 3e6), at(echo, "", "", 0, 16, 1e5),
+		at("gatekeeper", "KeepAlive stream", bolt, 3, 64, 2e6), at(echo, "", "", 0, 64, 1e5),
+	}))
+	if len(got) != 1 || got[0].Met || got[0].Reached != 20 {
 		t.Errorf("got verdicts %+v, want the target at 64 callers missed", got)
 	}
 }

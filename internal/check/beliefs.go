@@ -23,7 +23,10 @@ func Beliefs(h *history.History) []Violation {
 			name := op.Request.Semaphore
 			permits[name] = max(permits[name], op.Request.Definition.Permits)
 		case op.Request.Kind == history.Revoke && op.Request.UnsafeNow:
-			freed[op.Request.Token] = op.At
+			token := op.Request.Token
+			if first, ok := freed[token]; !ok || op.At < first {
+				freed[token] = op.At
+			}
 		}
 	}
 	byIdentity := map[believer][]overlap.Belief{}

@@ -313,6 +313,25 @@ func TestBeliefs_DeadClient_AreIgnored(t *testing.T) {
 	s.wantNoViolations()
 }
 
+// An operator may repeat an unsafe revocation. The first one already ends the permit.
+func TestBeliefs_UnsafeRevocationRepeated_FirstOneCounts(t *testing.T) {
+	def := onePermit()
+	def.FreeOnLoss = true
+	s := newScenario(t, def)
+	revoke := func() {
+		s.begin(history.Request{Kind: history.Revoke, Token: 1, UnsafeNow: true})(history.Response{Result: history.Done, Revision: 1})
+	}
+	s.fire("a", 1)
+	s.believe("a", 1, s.at, s.at+900*time.Millisecond)
+	s.advance(100 * time.Millisecond)
+	revoke()
+	s.fire("b", 2)
+	s.believe("b", 2, s.at, s.at+900*time.Millisecond)
+	s.advance(100 * time.Millisecond)
+	revoke()
+	s.wantNoViolations()
+}
+
 func TestTokens_LaterGrantWithLowerToken_IsCaught(t *testing.T) {
 	s := newScenario(t, history.Definition{Permits: 2, Duration: time.Second})
 	s.grant("a", 7)

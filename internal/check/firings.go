@@ -56,7 +56,8 @@ func firingsOf(h *history.History) *firings {
 			f.released(op)
 		case history.Revoke:
 			if r.UnsafeNow {
-				f.token(r.Token).freed = op.At
+				t := f.token(r.Token)
+				t.freed = min(t.freed, op.At)
 			}
 		case history.TakeOver:
 			if op.Outcome() != history.Refused {

@@ -24,8 +24,8 @@ const (
 	cleanupTimeout = 2 * time.Second
 )
 
-// answer is the result of one attempt. Exactly one of grant, denial and repeat is set.
-type answer struct {
+// attemptResult is the result of one attempt. Exactly one of grant, denial and repeat is set.
+type attemptResult struct {
 	grant  *gatekeeperv1.Grant
 	denial *gatekeeperv1.Denial
 	// repeat is set if the server ended the call while the request was waiting.
@@ -35,9 +35,9 @@ type answer struct {
 }
 
 // attemptFunc makes one attempt. It must read the clock before it hands the call to the transport.
-type attemptFunc func(context.Context, *link, *acquisition) (answer, error)
+type attemptFunc func(context.Context, *link, *acquisition) (attemptResult, error)
 
-// acquire makes attempts until it gets an answer. timeout bounds each attempt.
+// acquire makes attempts until one is granted or denied a permit. timeout bounds each attempt.
 func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Duration, attempt attemptFunc) (*Permit, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err() // not an outage: no server was called
@@ -49,9 +49,9 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 		return nil, err
 	}
 	defer c.renewer.exit(a)
-	var got answer
+	var got attemptResult
 	tries := 0
-	for got = (answer{repeat: true}); got.repeat; {
+	for got = (attemptResult{repeat: true}); got.repeat; {
 		err := c.do(ctx, call{idempotent: true, timeout: timeout}, func(ctx context.Context, conn *link) (err error) {
 			tries++
 			got, err = attempt(ctx, conn, a)
@@ -84,10 +84,10 @@ func (c *Client) acquire(ctx context.Context, a *acquisition, timeout time.Durat
 	return p, nil
 }
 
-// wait makes Acquire attempts until it gets an answer.
+// wait makes Acquire attempts until one is granted or denied a permit.
 func (c *Client) wait(ctx context.Context, a *acquisition) (*Permit, error) {
 	started := time.Now()
-	return c.acquire(ctx, a, waitTimeout, func(ctx context.Context, conn *link, a *acquisition) (answer, error) {
+	return c.acquire(ctx, a, waitTimeout, func(ctx context.Context, conn *link, a *acquisition) (attemptResult, error) {
 		return c.waitOnce(ctx, conn, a, time.Since(started))
 	})
 }
@@ -115,7 +115,7 @@ func (c *Client) timedOut(ctx context.Context, a *acquisition, timeout time.Dura
 	return d
 }
 
-// pausedText describes a pause: its end time and its reason.
+// pausedText describes a pause, including its end time and reason if they are set.
 func pausedText(p *gatekeeperv1.Pause) string {
 	text := "paused"
 	if p.GetUntil() != nil {
@@ -129,7 +129,7 @@ func pausedText(p *gatekeeperv1.Pause) string {
 
 // invalidField returns the error a server would return for a value that the API's message cannot represent.
 func invalidField(field, value, rule string) error {
-	s := status.New(codes.InvalidArgument, fmt.Sprintf("the %s is %s and %s", field, value, rule))
+	s := status.New(codes.InvalidArgument, fmt.Sprintf("the %s is %s, but %s", field, value, rule))
 	return &InvalidFieldError{Field: field, Value: value, Rule: rule, StatusError: &StatusError{
 		Code: s.Code(), Reason: reasonInvalidField, Message: s.Message(), status: s,
 	}}
@@ -169,7 +169,7 @@ func (c *Client) abandon(a *acquisition) {
 }
 
 // tryOnce makes one TryAcquire attempt.
-func (c *Client) tryOnce(ctx context.Context, conn *link, a *acquisition) (answer, error) {
+func (c *Client) tryOnce(ctx context.Context, conn *link, a *acquisition) (attemptResult, error) {
 	var p peer.Peer
 	sent := c.settings.clock.Now()
 	r, err := gatekeeperv1.NewPermitServiceClient(conn).TryAcquire(ctx, &gatekeeperv1.TryAcquireRequest{
@@ -178,14 +178,14 @@ func (c *Client) tryOnce(ctx context.Context, conn *link, a *acquisition) (answe
 		ReplacesToken: a.replaces, SentAt: timestamppb.Now(),
 	}, grpc.Peer(&p))
 	if err != nil {
-		return answer{}, markUnsent(&p, err)
+		return attemptResult{}, markUnsent(&p, err)
 	}
-	return c.answer(r.GetGrant(), r.GetDenial(), sent, a)
+	return c.checkResponse(r.GetGrant(), r.GetDenial(), sent, a)
 }
 
 // waitOnce makes one Acquire attempt. waited is how long earlier attempts have waited.
-func (c *Client) waitOnce(ctx context.Context, conn *link, a *acquisition, waited time.Duration) (answer, error) {
-	ctx, cancel := context.WithCancel(ctx) // ends the stream when the answer has been read
+func (c *Client) waitOnce(ctx context.Context, conn *link, a *acquisition, waited time.Duration) (attemptResult, error) {
+	ctx, cancel := context.WithCancel(ctx) // ends the stream when the response has been read
 	defer cancel()
 	a.place = nil
 	var p peer.Peer
@@ -196,28 +196,28 @@ func (c *Client) waitOnce(ctx context.Context, conn *link, a *acquisition, waite
 		ReplacesToken: a.replaces, SentAt: timestamppb.Now(), LeaveOnPause: a.leaveOnPause, OnePerAcquirer: a.onePerAcquirer,
 	}, grpc.Peer(&p))
 	if err != nil {
-		return answer{}, markUnsent(&p, err)
+		return attemptResult{}, markUnsent(&p, err)
 	}
 	for {
 		r, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
-			return answer{}, errNoAnswer
+			return attemptResult{}, errNoResponse
 		}
 		if a.place != nil && tokenRejected(err) {
-			return answer{}, errTokenRejected
+			return attemptResult{}, errTokenRejected
 		}
 		if err != nil {
-			return answer{}, markUnsent(&p, err)
+			return attemptResult{}, markUnsent(&p, err)
 		}
 		place := r.GetPlace()
 		if place == nil {
-			return c.answer(r.GetGrant(), r.GetDenial(), sent, a)
+			return c.checkResponse(r.GetGrant(), r.GetDenial(), sent, a)
 		}
 		if place.GetRepeat() {
 			if !a.requestIDSet {
 				a.revision = max(a.revision, place.GetRevision())
 			}
-			return answer{repeat: true}, nil
+			return attemptResult{repeat: true}, nil
 		}
 		a.place = &Place{Place: int(place.GetPlace()), QueueLength: int(place.GetQueueLength()), Pause: place.GetPause()}
 		if a.onPlace != nil {
@@ -226,32 +226,32 @@ func (c *Client) waitOnce(ctx context.Context, conn *link, a *acquisition, waite
 	}
 }
 
-// observe records a cluster revision from an answer.
+// observe records a cluster revision from a response.
 func (c *Client) observe(revision uint64) {
 	for seen := c.seen.Load(); revision > seen && !c.seen.CompareAndSwap(seen, revision); seen = c.seen.Load() {
 	}
 }
 
-// errNoAnswer is the error for a stream that ended without an error and without an answer. The call is retried.
-var errNoAnswer = status.Error(codes.Unavailable, "the server ended the call without responding")
+// errNoResponse is the error for a stream that ended without an error or a response. The call is retried.
+var errNoResponse = status.Error(codes.Unavailable, "the server ended the call without responding")
 
-// errInvalidAnswer is the error for an answer that no Gatekeeper server would send.
-var errInvalidAnswer = status.Error(codes.Internal, "the server's response is invalid: it is neither a grant nor a denial, or it grants a permit without a token or a duration")
+// errInvalidResponse is the error for a response that no Gatekeeper server would send.
+var errInvalidResponse = status.Error(codes.Internal, "the server's response is invalid: it is neither a grant nor a denial, or it grants a permit without a token or a duration")
 
-// answer validates an answer and computes how long a granted permit can be relied on.
-func (c *Client) answer(g *gatekeeperv1.Grant, d *gatekeeperv1.Denial, sent time.Duration, a *acquisition) (answer, error) {
+// checkResponse validates a response and computes how long a granted permit can be relied on.
+func (c *Client) checkResponse(g *gatekeeperv1.Grant, d *gatekeeperv1.Denial, sent time.Duration, a *acquisition) (attemptResult, error) {
 	if d != nil {
-		return answer{denial: d}, nil
+		return attemptResult{denial: d}, nil
 	}
 	duration, waited := g.GetPermit().GetDuration().AsDuration(), g.GetWaited().AsDuration()
 	if g.GetPermit().GetToken() == 0 || duration <= 0 || waited < 0 {
-		return answer{}, errInvalidAnswer
+		return attemptResult{}, errInvalidResponse
 	}
 	now := c.settings.clock.Now()
 	b := newBelief(sent, waited, duration, now)
 	if now >= b.deadline-stopTime(a.stopTime, duration) && a.stopTime <= duration/2 {
-		return answer{}, errTooLate
+		return attemptResult{}, errTooLate
 	}
 	c.observe(g.GetPermit().GetGrantedRevision())
-	return answer{grant: g, belief: b}, nil
+	return attemptResult{grant: g, belief: b}, nil
 }

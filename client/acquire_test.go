@@ -213,11 +213,11 @@ func TestAcquire_ContextEnds_LeavesTheQueue(t *testing.T) {
 
 func TestRelease_HeldPermit_EndsBeforeRequestIsSent(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, time.Minute)
+		p := acquireFrom(t, c, a, time.Minute)
 		a.set(func(s *server) {
 			s.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
-				if p.Held() || !isDone(p) || !errors.Is(ended(p), ErrReleased) {
-					t.Errorf("release was sent while the permit was still held; context cause = %v", ended(p))
+				if p.Held() || !isDone(p) || !errors.Is(endCause(p), ErrReleased) {
+					t.Errorf("release was sent while the permit was still held; context cause = %v", endCause(p))
 				}
 				return &gatekeeperv1.ReleaseResponse{Released: true}, nil
 			}
@@ -236,7 +236,7 @@ func TestRelease_HeldPermit_EndsBeforeRequestIsSent(t *testing.T) {
 
 func TestRelease_CanceledContext_IsStillSent(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, time.Minute)
+		p := acquireFrom(t, c, a, time.Minute)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := p.Release(ctx); err != nil {
@@ -247,7 +247,7 @@ func TestRelease_CanceledContext_IsStillSent(t *testing.T) {
 
 func TestRelease_PermitAlreadyEnded_ReturnsEndedError(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, time.Minute)
+		p := acquireFrom(t, c, a, time.Minute)
 		a.set(func(s *server) {
 			s.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
 				return &gatekeeperv1.ReleaseResponse{Message: "it expired"}, nil
@@ -264,7 +264,7 @@ func TestRelease_PermitAlreadyEnded_ReturnsEndedError(t *testing.T) {
 func TestRelease_Unanswered_TokenIsNotAcceptedAgain(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		opts := []AcquireOption{WithHolderID("me"), WithRequestID("import")}
-		p := held(t, c, a, time.Minute, opts...)
+		p := acquireFrom(t, c, a, time.Minute, opts...)
 		a.set(func(s *server) {
 			s.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
 				return nil, refused(codes.Unavailable, reasonOutcomeUnknown)
@@ -291,13 +291,13 @@ func TestRelease_Unanswered_TokenIsNotAcceptedAgain(t *testing.T) {
 
 func TestClose_EndsPermitsWithoutRelease(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, time.Minute)
+		p := acquireFrom(t, c, a, time.Minute)
 		pass(5 * time.Second)
 		if err := c.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if !isDone(p) || !errors.Is(ended(p), ErrClosed) || p.Held() {
-			t.Errorf("context cause = %v, want ErrClosed", ended(p))
+		if !isDone(p) || !errors.Is(endCause(p), ErrClosed) || p.Held() {
+			t.Errorf("context cause = %v, want ErrClosed", endCause(p))
 		}
 		if n := get(a, func(s *server) int { return len(s.released) }); n != 0 {
 			t.Error("Close sent a release")

@@ -9,7 +9,7 @@ import (
 
 // Begin acquires a permit for one run according to the Runner's policies. It is for schedulers that call the job
 // themselves; all other callers should use Run. The caller must end the Run that Begin returns. If due is the zero
-// time, no firing is claimed.
+// time, Begin claims no firing.
 func (r *Runner) Begin(ctx context.Context, due time.Time) (*Run, error) {
 	var opts []AcquireOption
 	if !due.IsZero() {
@@ -63,7 +63,7 @@ func (r *Runner) acquirePermit(ctx context.Context, opts []AcquireOption) (*Perm
 		p, err := r.acquireOnce(limited, opts)
 		d, denied := errors.AsType[*DeniedError](err)
 		if denied && d.canQueue() && policy != DenialSkip {
-			r.report(opts, err) // reported before queueing, because waiting for an operator may never end
+			r.report(opts, err) // reported before queueing, because a wait for an operator may never end
 			r.callHooks(func(h *Hooks) { hook(ctx, h.Waiting, d) })
 			p, err = r.queue(ctx, limited, opts)
 			d, denied = errors.AsType[*DeniedError](err)

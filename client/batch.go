@@ -26,8 +26,8 @@ const (
 	// maxBatchBytes is the maximum size of a batch, unless its first request alone is larger. Servers accept batches
 	// four times as large.
 	maxBatchBytes = 1 << 20
-	// maxBatched is the maximum size of a request in a batch. A larger request would delay the other requests.
-	maxBatched = 16 << 10
+	// maxRequestBytes is the maximum size of a request in a batch. A larger request would delay the others.
+	maxRequestBytes = 16 << 10
 	// maxDenied is the maximum number of semaphores recorded as denied.
 	maxDenied = 10_000
 	// batchCooldown is how long batching is disabled after a batch has failed; unsupportedCooldown applies if the
@@ -36,10 +36,10 @@ const (
 	unsupportedCooldown = time.Minute
 )
 
-// coalescer sends requests for permits in batches. The answer to a batch contains only denials and errors, and a batch
-// makes no changes on the servers. All other requests, and those in a failed batch, are sent again individually as
-// TryAcquire calls. Because a grant costs this second call, a request is batched only if its semaphore's last answer
-// was a denial. One batch is in flight at a time while the next one is being collected.
+// coalescer sends requests for permits in batches. The response to a batch contains only denials and errors, and a
+// batch makes no changes on the servers. All other requests, and those in a failed batch, are sent again individually
+// as TryAcquire calls. Because a grant costs this second call, a request is batched only if the last request for its
+// semaphore was denied. One batch is in flight at a time while the next one is being collected.
 type coalescer struct {
 	conn    *grpc.ClientConn
 	timeout time.Duration   // for one batch
@@ -153,12 +153,12 @@ func (b *coalescer) submit(ctx context.Context, m *gatekeeperv1.TryAcquireReques
 	}
 }
 
-// encode encodes a request as a field of a batch. It is encoded early because the caller may change it as soon as it
-// stops waiting, and because a request that cannot be encoded must not cause other callers' requests to fail.
+// encode encodes a request as a field of a batch. It is encoded early because the caller may change it after it stops
+// waiting, and because a request that cannot be encoded must not cause other callers' requests to fail.
 func encode(m *gatekeeperv1.TryAcquireRequest) ([]byte, bool) {
 	const requests = 1 // the field number
 	size := proto.Size(m)
-	if size > maxBatched {
+	if size > maxRequestBytes {
 		return nil, false
 	}
 	field := protowire.AppendTag(make([]byte, 0, size+4), requests, protowire.BytesType)
@@ -203,7 +203,7 @@ func (b *coalescer) send() {
 	}
 }
 
-// take returns the requests of the next batch. If there are none, it returns nil, and send must return.
+// take returns the requests for the next batch. If there are none, it returns nil, and send must return.
 func (b *coalescer) take() []*batched {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -297,7 +297,7 @@ func TestBatch_UnsupportedCall_IsSentAlone(t *testing.T) {
 			t.Errorf("got header %v, error %v", header, err)
 		}
 		for _, q := range []*gatekeeperv1.TryAcquireRequest{
-			{Semaphore: "s", Metadata: map[string]string{"k": strings.Repeat("v", maxBatched)}},
+			{Semaphore: "s", Metadata: map[string]string{"k": strings.Repeat("v", maxRequestBytes)}},
 			{Semaphore: "\xff"},
 			{Semaphore: "s", Identity: &gatekeeperv1.Identity{Acquirer: "\xff"}},
 		} {
@@ -319,7 +319,7 @@ func TestBatch_LargeRequests_AreSplit(t *testing.T) {
 	for i := range 2 * maxBatch {
 		q := &gatekeeperv1.TryAcquireRequest{RequestId: fmt.Sprint(i)}
 		if i%2 == 0 {
-			q.Metadata = map[string]string{"k": strings.Repeat("v", maxBatched-100)}
+			q.Metadata = map[string]string{"k": strings.Repeat("v", maxRequestBytes-100)}
 		}
 		encoded, ok := encode(q)
 		if !ok {
@@ -339,14 +339,14 @@ func TestBatch_LargeRequests_AreSplit(t *testing.T) {
 			t.Fatalf("decoded %d of %d requests: %v", len(m.GetRequests()), len(calls), err)
 		}
 		if len(fields) > maxBatchBytes || len(calls) > maxBatch {
-			t.Errorf("batch has %d requests and %d bytes, which exceeds the limit", len(calls), len(fields))
+			t.Errorf("batch has %d requests and %d bytes, want both within the limits", len(calls), len(fields))
 		}
 		for _, q := range m.GetRequests() {
 			got = append(got, q.GetRequestId())
 		}
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("sent %d of %d requests, or in the wrong order", len(got), len(want))
+		t.Errorf("sent %d requests, want %d in the original order", len(got), len(want))
 	}
 }
 

@@ -27,7 +27,7 @@ func WithBearerToken(source func(ctx context.Context) (string, error)) Option {
 // WithBearerTokenFile is like WithBearerToken, but reads the token from a file. White space around the token is
 // ignored. The file is read again whenever it changes, so that a token, such as a service account token that Kubernetes
 // projects into a pod, can be renewed while a Client is in use. Replace the file atomically, by renaming. While the
-// file is unusable, the last usable token is sent. Dial returns an error if it is already unusable.
+// file is unusable, the last usable token is sent. Dial returns an error if the file is unusable.
 func WithBearerTokenFile(path string) Option {
 	return dialOption(func(s *settings) error {
 		f := &bearerFile{path: path}
@@ -91,8 +91,8 @@ func (bearer) RequireTransportSecurity() bool { return true }
 // The attempt is retried with the new token. If there is none, the next attempt is refused.
 var errTokenRejected = status.Error(codes.Unavailable, "the server ended the call because the caller's token is no longer valid")
 
-// tokenRejected reports whether a server failed to identify the caller. Use it only for a call that the server has
-// already accepted, or if the token has changed since the call was made.
+// tokenRejected reports whether a server failed to identify the caller. Use it only if the server had already accepted
+// the call, or if the token has changed since the call was made.
 func tokenRejected(err error) bool {
 	s, ok := status.FromError(err)
 	return ok && info(s).GetReason() == reasonUnauthenticated

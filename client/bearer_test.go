@@ -47,7 +47,7 @@ func (s *bearerServer) calls() []string {
 	return s.received
 }
 
-// serveBearer starts a server, and returns its address and the option for dialing it with TLS.
+// serveBearer starts a server and returns its address and an option for dialing it with TLS.
 func serveBearer(t *testing.T, s *bearerServer) (address string, with Option) {
 	ours := newAuthority(t, "ours")
 	cfg := &tls.Config{Certificates: []tls.Certificate{ours.sign("127.0.0.1", time.Now().Add(time.Hour))}}

@@ -2,8 +2,8 @@ package client
 
 import "time"
 
-// rateDivisor is the divisor for the margin. The margin is twice the allowed difference between clock rates. That
-// difference is 1%, so the margin is 1/50 of the duration.
+// rateDivisor is the ratio of a duration to its margin. The allowed difference between clock rates is 1%, and the
+// margin is twice that.
 const rateDivisor = 50
 
 // margin returns how much a client subtracts from a duration measured by a leader: twice the allowed difference between
@@ -32,8 +32,8 @@ func refreshInterval(stop, duration time.Duration) time.Duration {
 func tooShort(asked, duration time.Duration) bool { return asked > duration/2 }
 
 // drainEnd returns a lower bound for the planned end of a drain, or 0 if there is no drain. left is the remaining time
-// reported by an answer; it counts from when the answer was created, which was at base or later. Belief does not depend
-// on the drain, because an operator may end the drain, and only answers change belief.
+// reported in a response, counted from when the response was created, which was at base or later. Belief does not
+// depend on the drain, because an operator may end the drain, and only responses change belief.
 func drainEnd(base, left time.Duration) time.Duration {
 	if left <= 0 {
 		return 0
@@ -53,18 +53,18 @@ func afterDeadline(duration time.Duration) time.Duration {
 
 // belief is the period for which a permit can be relied on. All times are readings of the client's Clock.
 type belief struct {
-	// base is the reading before the attempt whose answer is used, plus the time the call waited, as measured by the
+	// base is the reading before the attempt that got the response, plus the time the call waited, as measured by the
 	// leader.
 	base time.Duration
-	// duration is the permit's duration in the last answer. The next refresh includes it.
+	// duration is the permit's duration in the last response. The next refresh includes it.
 	duration time.Duration
-	// deadline is the time at which belief ends. It may be later than base + duration if an answer shortened the
+	// deadline is the time at which belief ends. It may be later than base + duration if a response shortened the
 	// duration and no later frame has included the new duration yet.
 	deadline time.Duration
 }
 
-// newBelief returns the belief established by an answer. sent is the reading before the attempt, and now is the reading
-// when the answer arrived.
+// newBelief returns the belief established by a grant. sent is the reading before the attempt, and now is the reading
+// when the response arrived.
 func newBelief(sent, waited, duration, now time.Duration) belief {
 	base := sent + waited
 	deadline := base + duration - margin(waited+duration)
@@ -73,8 +73,8 @@ func newBelief(sent, waited, duration, now time.Duration) belief {
 	return belief{base: base, duration: duration, deadline: deadline}
 }
 
-// refreshed returns the belief after an answer. sent is the reading before its frame was sent. refreshed never moves
-// the deadline earlier, because the promise made by an earlier answer holds until a later frame includes a shorter
+// refreshed returns the belief after a refresh. sent is the reading before its frame was sent. refreshed never moves
+// the deadline earlier, because the promise made by an earlier response holds until a later frame includes a shorter
 // duration.
 func (b belief) refreshed(sent, duration time.Duration) belief {
 	n := belief{base: sent, duration: duration, deadline: sent + duration - margin(duration)}

@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// changeDuration makes the server answer every refresh with a different duration after the given time.
+// changeDuration makes the server return a different duration for every refresh after the given time.
 func (s *harness) changeDuration(after, to time.Duration) {
 	start := time.Now()
 	s.a.setKeepAlive(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {

@@ -24,14 +24,15 @@ type call struct {
 	idempotent bool
 	// harmless calls make no changes, so their outcome is never unknown. They are idempotent.
 	harmless bool
-	// named calls carry a request id, which lets the servers recognize a retry while they remember the request.
-	named bool
-	// ends is set for an idempotent call on a permit that may end after one attempt has been carried out and before the
-	// next.
-	ends bool
-	// held calls concern a permit that this process may hold. A different cluster does not recognize it, so if a server
-	// belongs to one, the call is tried on the other servers.
-	held bool
+	// hasRequestID is set for a call with a request id, which lets the servers recognize a retry while they remember
+	// the request.
+	hasRequestID bool
+	// permitMayEnd is set for an idempotent call on a permit that may end after one attempt has been carried out and
+	// before the next.
+	permitMayEnd bool
+	// forHeldPermit is set for a call on a permit that this process may hold. If a server belongs to a different
+	// cluster, it does not recognize the permit, so the call is tried on the other servers.
+	forHeldPermit bool
 	// timeout bounds one attempt.
 	timeout time.Duration
 	// within bounds all attempts together. If it is 0, only ctx bounds them.
@@ -43,7 +44,7 @@ type call struct {
 func (how call) mayFollowSuccess(err error) bool {
 	_, tooOld := tooOldSince(err)
 	_, ended := errors.AsType[*NoSuchPermitError](err)
-	return how.named && tooOld || how.ends && ended
+	return how.hasRequestID && tooOld || how.permitMayEnd && ended
 }
 
 // do makes attempts until one succeeds, a server returns a final refusal, a retry is not safe, certificate errors keep
@@ -57,7 +58,7 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 		started = time.Now()
 		how.timeout = min(how.timeout, how.within)
 	}
-	if !how.harmless && !how.held {
+	if !how.harmless && !how.forHeldPermit {
 		if err := c.requireOneCluster(ctx); err != nil {
 			return err
 		}
@@ -79,7 +80,7 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 			return nil
 		}
 		v := judge(err)
-		if v.foreign && how.held {
+		if v.foreign && how.forHeldPermit {
 			v.final = false
 		}
 		if v.final {
@@ -90,7 +91,7 @@ func (c *Client) do(ctx context.Context, how call, try func(ctx context.Context,
 			}
 			return err
 		}
-		if n == 0 && how.within > 0 { // created late, because most calls succeed at the first attempt without it
+		if n == 0 && how.within > 0 { // created only now, because most calls succeed at the first attempt and do not need it
 			bounded, cancel := withTimeout(ctx, how.within-time.Since(started))
 			defer cancel()
 			ctx = bounded
@@ -141,7 +142,7 @@ func (e *UnavailableError) add(endpoint string, err error) {
 	e.Tried = append(e.Tried, Attempt{endpoint, err})
 }
 
-// errTooLate is the error for an attempt whose answer arrived too late to be relied on.
+// errTooLate is the error for an attempt whose response arrived too late to be relied on.
 var errTooLate = errors.New("the response arrived too late to be relied on")
 
 // unsentError is the error for an attempt that had no connection.
@@ -149,7 +150,7 @@ type unsentError struct{ error }
 
 func (e *unsentError) Unwrap() error { return e.error }
 
-// markUnsent wraps the error of an attempt that never reached a server in an unsentError. p is the peer of the call.
+// markUnsent wraps the error in an unsentError if the attempt never reached a server. p is the call's peer.
 func markUnsent(p *peer.Peer, err error) error {
 	if err == nil || p.Addr != nil {
 		return err
@@ -220,7 +221,7 @@ func (c caller) Invoke(ctx context.Context, method string, args, reply any, opts
 	if ctx.Err() != nil {
 		return ctx.Err() // not an outage: no server was called
 	}
-	return c.do(ctx, c.how(method, args), func(ctx context.Context, conn *link) error {
+	return c.do(ctx, c.callFor(method, args), func(ctx context.Context, conn *link) error {
 		var p peer.Peer
 		return markUnsent(&p, conn.Invoke(ctx, method, args, reply, append(slices.Clip(opts), grpc.Peer(&p))...))
 	})
@@ -235,27 +236,27 @@ func (c caller) NewStream(ctx context.Context, desc *grpc.StreamDesc, method str
 	return conn.NewStream(ctx, desc, method, opts...)
 }
 
-// how returns how a method may be called and retried. Clear and changes to the cluster are not idempotent: if the first
-// attempt was carried out, the retry is refused, which would look like a failure. Pause, Cordon and Uncordon are not
-// idempotent without a request id: a repeated pause or cordon would replace the first one, so undoing it would only
+// callFor returns how a method may be called and retried. Clear and changes to the cluster are not idempotent: if the
+// first attempt was carried out, the retry is refused, which would look like a failure. Pause, Cordon and Uncordon are
+// not idempotent without a request id: a repeated pause or cordon would replace the first one, so undoing it would only
 // restore that one, and a repeated Uncordon would find no cordon.
-func (c caller) how(method string, args any) call {
+func (c caller) callFor(method string, args any) call {
 	how := call{timeout: c.settings.attemptTimeout}
 	switch method {
 	case gatekeeperv1.PermitService_Release_FullMethodName,
 		gatekeeperv1.PermitService_Cancel_FullMethodName:
-		how.idempotent, how.held = true, true
+		how.idempotent, how.forHeldPermit = true, true
 	case gatekeeperv1.OperatorService_Resume_FullMethodName,
 		gatekeeperv1.WorkService_CancelJob_FullMethodName:
 		how.idempotent = true
 	case gatekeeperv1.PermitService_TakeOver_FullMethodName:
-		how.idempotent, how.ends = true, true
+		how.idempotent, how.permitMayEnd = true, true
 	case gatekeeperv1.PermitService_Revoke_FullMethodName:
 		r, ok := args.(*gatekeeperv1.RevokeRequest)
 		how.idempotent = !ok || !r.GetUnsafeNow() // the retry of an unsafe revoke would find no permit
-		how.ends = how.idempotent
+		how.permitMayEnd = how.idempotent
 	case gatekeeperv1.PermitService_Refresh_FullMethodName:
-		how.harmless, how.held = true, true
+		how.harmless, how.forHeldPermit = true, true
 	case gatekeeperv1.PermitService_Verify_FullMethodName,
 		gatekeeperv1.PermitService_CatchUp_FullMethodName,
 		gatekeeperv1.PermitService_ListHolders_FullMethodName,
@@ -298,7 +299,7 @@ func (c caller) how(method string, args any) call {
 		how.harmless = true
 	}
 	if r, ok := args.(interface{ GetRequestId() string }); ok && r.GetRequestId() != "" {
-		how.idempotent, how.named = true, true
+		how.idempotent, how.hasRequestID = true, true
 	}
 	return how
 }

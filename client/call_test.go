@@ -56,8 +56,8 @@ func TestCall_NotLeader_FollowsTheHintImmediatelyAndKeepsTheTarget(t *testing.T)
 	})
 }
 
-// The address in a hint may now belong to a server of another cluster, which would grant the permit. The call therefore
-// names the expected server.
+// The address in a hint may now belong to a server in another cluster, which would grant the permit, so the call names
+// the expected server.
 func TestCall_AtHintedAddress_NamesExpectedServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")

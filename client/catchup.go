@@ -24,9 +24,9 @@ const maxMissed = 1000
 // missed, only the newest 1000 are run.
 //
 // Firings are run by RunDue, one at a time. Each waits for its permit unless WithDenialPolicy says otherwise. A firing
-// that fails or is denied does not prevent the later ones from running. CatchUp waits for a server until ctx ends. It
-// logs errors as Fire does, and returns the joined errors of its runs. It does nothing if the servers do not support
-// catching up.
+// that fails or is denied does not prevent the later ones from running. If no server responds, CatchUp keeps trying
+// until ctx ends. It logs errors as Fire does, and returns the joined errors of its runs. It does nothing if the
+// servers do not support catching up.
 func (r *Runner) CatchUp(ctx context.Context, next func(time.Time) time.Time) error {
 	missed, err := r.Missed(ctx, next)
 	if err != nil {
@@ -55,7 +55,8 @@ func (r *Runner) CatchUp(ctx context.Context, next func(time.Time) time.Time) er
 // Missed returns, in order, the due times of the firings that CatchUp would run now. It is for schedulers that start
 // runs themselves. It calls next only if the definition is set to run missed firings.
 func (r *Runner) Missed(ctx context.Context, next func(time.Time) time.Time) (run []time.Time, err error) {
-	// The first call asks how far to look back, because most definitions run no missed firings.
+	// The first call only asks how far to look back. It is usually the only call, because most definitions run no
+	// missed firings.
 	req := &gatekeeperv1.CatchUpRequest{Semaphore: r.sem.name, Identity: r.sem.identity(), Name: r.firing}
 	permits := r.sem.client.Permits()
 	answer, err := permits.CatchUp(ctx, req)
@@ -65,7 +66,7 @@ func (r *Runner) Missed(ctx context.Context, next func(time.Time) time.Time) (ru
 	case err != nil:
 		return nil, err
 	}
-	for _, due := range passed(next, answer.GetSince().AsTime(), time.Now()) {
+	for _, due := range dueBetween(next, answer.GetSince().AsTime(), time.Now()) {
 		req.Due = append(req.Due, timestamppb.New(due))
 	}
 	if len(req.GetDue()) == 0 {
@@ -80,9 +81,9 @@ func (r *Runner) Missed(ctx context.Context, next func(time.Time) time.Time) (ru
 	return run, nil
 }
 
-// passed returns the newest due times of a schedule that are after since and not after now. A schedule can compute only
-// the next due time, so passed looks back over increasingly long periods.
-func passed(next func(time.Time) time.Time, since, now time.Time) []time.Time {
+// dueBetween returns a schedule's newest due times that are after since and not after now. A schedule can compute only
+// the next due time, so dueBetween looks back over increasingly long periods.
+func dueBetween(next func(time.Time) time.Time, since, now time.Time) []time.Time {
 	for back := time.Hour; ; back *= 4 {
 		from := now.Add(-back)
 		if !from.After(since) {

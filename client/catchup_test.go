@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-func TestPassed_IsInOrderAndBounded(t *testing.T) {
+func TestDueBetween_IsInOrderAndBounded(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 30, 0, time.UTC)
 	every := func(d time.Duration) func(time.Time) time.Time {
 		return func(after time.Time) time.Time { return after.Truncate(d).Add(d) }
@@ -28,7 +28,7 @@ func TestPassed_IsInOrderAndBounded(t *testing.T) {
 		"no next time":                     {func(time.Time) time.Time { return time.Time{} }, time.Hour, 0, 0, 0},
 		"a schedule that does not advance": {func(time.Time) time.Time { return now.Add(-time.Minute) }, time.Hour, 1, 30 * time.Second, 30 * time.Second},
 	} {
-		got := passed(c.next, now.Add(-c.since), now)
+		got := dueBetween(c.next, now.Add(-c.since), now)
 		if len(got) != c.n {
 			t.Errorf("%s: %d due times, want %d", name, len(got), c.n)
 			continue

@@ -124,7 +124,7 @@ func (h *handshakes) Clone() credentials.TransportCredentials {
 	return &clone
 }
 
-// record records a certificate error, or clears it if err is of another kind or nil.
+// record records a certificate error, or clears it if err is nil or a different kind of error.
 func (h *handshakes) record(err error) {
 	var certErr *CertificateError
 	if _, refused := errors.AsType[*tls.CertificateVerificationError](err); refused {
@@ -137,9 +137,9 @@ func (h *handshakes) record(err error) {
 	h.last.certErr = certErr
 }
 
-// explain returns the certificate error of the last handshake if that error caused err, the error of an attempt.
-// Otherwise it returns err. The connection may have failed for a different reason since then, so err must contain the
-// text of the certificate error. gRPC includes the full text of a cause.
+// explain returns the last handshake's certificate error if it caused err, and err otherwise. err is an attempt's
+// error. The connection may have failed for a different reason since then, so err must contain the certificate error's
+// text. gRPC includes the full text of a cause.
 func (h *handshakes) explain(err error) error {
 	if h == nil {
 		return err
@@ -189,7 +189,7 @@ func (c *firstRead) Write(b []byte) (int, error) {
 	if err == nil || c.succeeded.Load() {
 		return n, err
 	}
-	_ = c.SetReadDeadline(time.Now().Add(alertTimeout)) // if this fails, so does the read
+	_ = c.SetReadDeadline(time.Now().Add(alertTimeout)) // if this fails, the read fails too
 	_, readErr := c.Conn.Read(make([]byte, 1))
 	if _, refused := alert(readErr); refused {
 		c.handshakes.record(readErr)

@@ -176,7 +176,7 @@ func TestCertificateError_EachKind_FailsTheCallImmediately(t *testing.T) {
 		},
 		{
 			"no client certificate", mutual, TLS{CAFile: ours.file}, true, as[*net.OpError],
-			"the server requires a client certificate: configure one with its key",
+			"the server requires a client certificate: configure a certificate and its key",
 		},
 		{
 			"client certificate from an unlisted authority", mutual, TLS{CAFile: ours.file, CertFile: untrustedCert, KeyFile: untrustedKey}, true, as[*net.OpError],
@@ -197,10 +197,10 @@ func TestCertificateError_EachKind_FailsTheCallImmediately(t *testing.T) {
 			_, err := client.Semaphore("free").TryAcquire(context.Background())
 			e, ok := errors.AsType[*CertificateError](err)
 			if !ok || e.ByServer != c.byServer || e.Endpoint != a && e.Endpoint != b {
-				t.Fatalf("TryAcquire() error = %v, want a *CertificateError for one of the endpoints, got %+v", err, e)
+				t.Fatalf("TryAcquire() error = %v with certificate error %+v, want a *CertificateError for one of the endpoints", err, e)
 			}
 			if !c.is(err) {
-				t.Errorf("error = %v does not wrap the TLS error", err)
+				t.Errorf("error = %v, want it to wrap the TLS error", err)
 			}
 			u, ok := errors.AsType[*UnavailableError](err)
 			if !ok || errors.Is(err, ErrOutcomeUnknown) || u.Ended != nil || len(u.Tried) != 2 {

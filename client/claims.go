@@ -11,7 +11,7 @@ import (
 // claims tracks the identities that the application chose with WithHolderID. Generated holder ids are used only once
 // and are not recorded.
 //
-// An identity has at most one permit of a semaphore, and the servers issue it a new token for each new request. Two
+// An identity has at most one permit for a semaphore, and the servers issue it a new token for each new request. Two
 // acquisitions by one identity in one process would take the permit from each other, so the Client rejects the second.
 type claims struct {
 	byKey map[claimKey]*claim
@@ -34,8 +34,7 @@ type claim struct {
 	// ended is the token of the last permit that ended in this process. A permit that has ended never becomes valid
 	// again.
 	ended uint64
-	// leftover equals ended while a server may still hold that permit, which this process no longer relies on.
-	// Otherwise, it is 0.
+	// leftover equals ended while the servers may still consider that permit held. Otherwise, it is 0.
 	leftover uint64
 
 	// unanswered is the number of releases and cancellations in progress for this identity. settled is closed
@@ -48,14 +47,14 @@ type claim struct {
 	forget time.Duration
 }
 
-// supersession is the loss of a permit to another process with the same identity.
+// supersession describes the loss of a permit to another process with the same identity.
 type supersession struct {
-	by uint64 // the token of the other process
+	by uint64 // the other process's token
 	// until is the clock reading before which a Runner does not acquire again. interval is the time between attempts.
 	until, interval time.Duration
 }
 
-// InUseError reports that this Client is already acquiring or holding a permit of the same semaphore under the same
+// InUseError reports that this Client is already acquiring or holding a permit for the same semaphore under the same
 // group, acquirer and holder id. Release that permit first, or use a different holder id, because a holder id
 // identifies one holder.
 type InUseError struct {
@@ -73,8 +72,7 @@ func (e *InUseError) Error() string {
 }
 
 // enter begins an acquisition. For an identity that the application chose, no other acquisition can begin before exit.
-// enter waits until earlier releases and cancellations of that identity have been answered, but no longer than
-// cleanupTimeout.
+// enter waits for that identity's earlier releases and cancellations to complete, but no longer than cleanupTimeout.
 func (r *renewer) enter(ctx context.Context, a *acquisition) error {
 	if !a.holderIDSet {
 		return nil
@@ -103,8 +101,8 @@ func (r *renewer) enter(ctx context.Context, a *acquisition) error {
 	return nil
 }
 
-// claim reserves an identity. If settled is not nil, it is closed when the releases and cancellations of the identity
-// have been answered.
+// claim reserves an identity. If settled is not nil, it is closed when the identity's releases and cancellations have
+// completed.
 func (r *renewer) claim(a *acquisition) (settled <-chan struct{}, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -163,8 +161,8 @@ func (r *renewer) beginCall(c *claim) (done func()) {
 	}
 }
 
-// beliefEnded records that belief in a permit has ended. If the leader changes once more, a server may still hold the
-// permit for the time that afterDeadline returns. The caller holds mu.
+// beliefEnded records that belief in a permit has ended. If the leader changes once more, the servers may consider the
+// permit held for the time that afterDeadline returns. The caller holds mu.
 func (r *renewer) beliefEnded(p *Permit) {
 	c := p.claim
 	if c == nil || c.permit != p {
@@ -261,7 +259,7 @@ func (r *renewer) tidy(c *claim) {
 	}
 }
 
-// sweep tidies all claims each time their number has doubled, so that the claims of unanswered releases do not
+// sweep tidies all claims each time their number has doubled, so that claims left by unanswered releases do not
 // accumulate. The caller holds mu.
 func (r *renewer) sweep() {
 	if len(r.claims.byKey) < max(r.claims.sweepAt, minSweep) {

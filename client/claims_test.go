@@ -93,7 +93,7 @@ func TestTryAcquire_HolderIDBeingAcquired_IsRefused(t *testing.T) {
 	})
 }
 
-// A permit that was lost at its deadline or whose release was not answered may still be live on the servers.
+// A permit that was lost at its deadline, or whose release got no response, may still be live on the servers.
 func TestTryAcquire_PreviousPermitMayBeLive_SendsReplacedToken(t *testing.T) {
 	for how, end := range map[string]func(*testing.T, *server, *Permit){
 		"lost at deadline": func(t *testing.T, a *server, p *Permit) {
@@ -132,7 +132,7 @@ func TestTryAcquire_PreviousPermitMayBeLive_SendsReplacedToken(t *testing.T) {
 	}
 }
 
-// An acquisition waits for an earlier cancellation. Otherwise, the cancellation could be answered after the
+// An acquisition waits for an earlier cancellation. Otherwise, the servers could process the cancellation after the
 // acquisition.
 func TestTryAcquire_CancellationInProgress_WaitsForIt(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
@@ -202,7 +202,7 @@ func TestTryAcquire_RequestIDFromTheApplication_IsNotCancelled(t *testing.T) {
 
 func TestRelease_SendsTheIdentity(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, time.Minute, WithHolderID("worker"))
+		p := acquireFrom(t, c, a, time.Minute, WithHolderID("worker"))
 		release(t, p)
 		id := get(a, func(s *server) *gatekeeperv1.Identity { return s.releaseIdentities[0] })
 		if id.GetGroup() != "prod" || id.GetAcquirer() != "app1" || id.GetHolderId() != "worker" {
@@ -221,7 +221,7 @@ func TestClaims_UnansweredReleases_AreSweptAfterPermitLifetime(t *testing.T) {
 		if err := k.enter(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
-		p := must(k.add(t.Context(), a, answer{grant: grant("s", i+1, time.Minute, 0), belief: newBelief(clock.now, 0, time.Minute, clock.now)}))(t)
+		p := must(k.add(t.Context(), a, attemptResult{grant: grant("s", i+1, time.Minute, 0), belief: newBelief(clock.now, 0, time.Minute, clock.now)}))(t)
 		k.exit(a)
 		done := k.beginCall(p.claim)
 		k.drop(p)
@@ -232,14 +232,14 @@ func TestClaims_UnansweredReleases_AreSweptAfterPermitLifetime(t *testing.T) {
 	// number has doubled.
 	life := time.Minute + afterDeadline(time.Minute)
 	if n, limit := len(k.claims.byKey), 2*int(life/time.Second)+minSweep; n > limit {
-		t.Errorf("%d claims of %d unanswered releases remain, want at most %d", n, many, limit)
+		t.Errorf("%d claims remain after %d unanswered releases, want at most %d", n, many, limit)
 	}
 }
 
 // Generated holder ids are never reused, so no claim needs to be kept.
 func TestClaims_GeneratedHolderID_LeavesNoClaim(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, time.Minute)
+		p := acquireFrom(t, c, a, time.Minute)
 		a.set(func(s *server) {
 			s.release = func(context.Context, *gatekeeperv1.ReleaseRequest) (*gatekeeperv1.ReleaseResponse, error) {
 				return nil, refused(codes.Unavailable, reasonOutcomeUnknown)

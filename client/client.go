@@ -13,9 +13,9 @@ type Client struct {
 	settings *settings
 	router   *router
 	renewer  *renewer
-	// loggedDenials is shared by the Runners of the Client.
+	// loggedDenials is shared by the Client's Runners.
 	loggedDenials loggedDenials
-	// seen is the newest cluster revision in any answer. It is 0 before the first answer.
+	// seen is the newest cluster revision in any response. It is 0 before the first response.
 	seen atomic.Uint64
 	// submitting counts the submissions waiting because no server is responding.
 	submitting atomic.Int64
@@ -24,7 +24,7 @@ type Client struct {
 	ctx        context.Context //nolint:containedctx // the lifetime of the Client
 	cancel     context.CancelFunc
 	background sync.WaitGroup
-	checks     sync.WaitGroup // cluster checks of the endpoints; they stop with ctx
+	checks     sync.WaitGroup // background cluster checks; they stop when ctx ends
 
 	mu     sync.Mutex // guards closed
 	closed bool
@@ -53,7 +53,7 @@ func Dial(ctx context.Context, endpoints []string, opts ...Option) (*Client, err
 	return c, nil
 }
 
-// Close ends every permit that is still held, with ErrClosed, and returns when all goroutines of the Client have
+// Close ends every permit that is still held, with ErrClosed, and returns when all of the Client's goroutines have
 // stopped. It does not release the permits, because their jobs may still be running; they expire on the servers.
 // Release permits before you call Close.
 func (c *Client) Close() error {
@@ -80,7 +80,7 @@ func (c *Client) inBackground(f func()) bool {
 }
 
 // Permits returns the API's PermitService, with retries as described in the package comment. It is meant for tools; to
-// hold a permit, use Semaphore. It returns the errors of this package.
+// hold a permit, use Semaphore. Its methods return this package's errors.
 func (c *Client) Permits() gatekeeperv1.PermitServiceClient {
 	return gatekeeperv1.NewPermitServiceClient(caller{c})
 }

@@ -36,9 +36,9 @@ var ErrWrongCluster = errors.New("the servers belong to different clusters")
 // Client makes no acquisitions or changes until all endpoints belong to one cluster. It keeps its permits alive on the
 // cluster that granted them.
 type WrongClusterError struct {
-	// Endpoint is the address of the server that answered, and Cluster is its cluster.
+	// Endpoint is the address of the server that responded, and Cluster is its cluster.
 	Endpoint, Cluster string
-	// Bound is the cluster that the Client is bound to. BoundBy is the endpoint whose answer bound it, or empty if
+	// Bound is the cluster that the Client is bound to. BoundBy is the endpoint whose response bound it, or empty if
 	// WithCluster did.
 	Bound, BoundBy string
 }
@@ -96,7 +96,7 @@ type binding struct {
 // boundTo is immutable.
 type boundTo struct {
 	id string
-	by string // the endpoint whose answer bound the Client; empty if WithCluster did
+	by string // the endpoint whose response bound the Client; empty if WithCluster did
 }
 
 func newBinding(id string) *binding {
@@ -141,9 +141,9 @@ func (to *boundTo) wrong(endpoint, id string) *WrongClusterError {
 	return &WrongClusterError{Endpoint: endpoint, Cluster: id, Bound: to.id, BoundBy: to.by}
 }
 
-// header processes the header of a response. If the server refused the call because it belongs to another cluster,
-// header returns a WrongClusterError.
-func (b *binding) header(endpoint string, md metadata.MD, err error) error {
+// checkHeader processes a response's header. If the server refused the call because it belongs to another cluster,
+// checkHeader returns a WrongClusterError.
+func (b *binding) checkHeader(endpoint string, md metadata.MD, err error) error {
 	if err != nil {
 		if s, ok := status.FromError(err); ok {
 			if i := info(s); i.GetReason() == reasonWrongCluster {
@@ -165,12 +165,12 @@ func (b *binding) interceptors(address string) []grpc.DialOption {
 		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, call grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 			var md metadata.MD
 			err := call(b.withExpectedCluster(ctx), method, req, reply, cc, append(slices.Clip(opts), grpc.Header(&md))...)
-			return b.header(address, md, err)
+			return b.checkHeader(address, md, err)
 		}),
 		grpc.WithChainStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string, open grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 			s, err := open(b.withExpectedCluster(ctx), desc, cc, method, opts...)
 			if err != nil {
-				return nil, b.header(address, nil, err)
+				return nil, b.checkHeader(address, nil, err)
 			}
 			return &boundStream{ClientStream: s, binding: b, address: address}, nil
 		}),
@@ -192,11 +192,11 @@ func (s *boundStream) RecvMsg(m any) error {
 	}
 	s.checked = true
 	md, _ := s.Header() // available after a message
-	return s.binding.header(s.address, md, err)
+	return s.binding.checkHeader(s.address, md, err)
 }
 
 // requireOneCluster returns an error if the endpoints belong to more than one cluster. Before the first acquisition or
-// change, it queries all of them, waiting at most checkTimeout. All endpoints are then checked again in the
+// change, it queries all of them, waiting at most checkTimeout. The endpoints are then rechecked periodically in the
 // background.
 func (c *Client) requireOneCluster(ctx context.Context) error {
 	b := c.router.binding

@@ -26,9 +26,9 @@ func TestBinding_FollowsOnlyLaterIncarnations(t *testing.T) {
 		b := newBinding(c.bound)
 		err := b.observe("there", c.observed)
 		if refused := errors.Is(err, ErrWrongCluster); refused != (c.want == "refused") {
-			t.Errorf("bound to %q, saw %q: error = %v", c.bound, c.observed, err)
+			t.Errorf("bound to %q, observed %q: error = %v", c.bound, c.observed, err)
 		} else if to := b.to.Load(); !refused && to.id != c.want {
-			t.Errorf("bound to %q, saw %q: now bound to %q, want %q", c.bound, c.observed, to.id, c.want)
+			t.Errorf("bound to %q, observed %q: now bound to %q, want %q", c.bound, c.observed, to.id, c.want)
 		}
 	}
 }
@@ -48,7 +48,7 @@ func twoClusters(t *testing.T) *cluster {
 	return c
 }
 
-func TestClient_EndpointsOfTwoClusters_ChangesNothing(t *testing.T) {
+func TestClient_EndpointsInTwoClusters_ChangesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := twoClusters(t)
 		client := c.dial([]string{"a", "b"})
@@ -69,7 +69,7 @@ func TestClient_EndpointsOfTwoClusters_ChangesNothing(t *testing.T) {
 }
 
 // The second endpoint is down when the client starts, and belongs to another cluster when it comes up.
-func TestClient_EndpointOfAnotherClusterAppears_KeepsItsPermits(t *testing.T) {
+func TestClient_EndpointInAnotherClusterAppears_KeepsItsPermits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := twoClusters(t)
 		c.servers["b"].down()
@@ -94,7 +94,7 @@ func TestClient_EndpointOfAnotherClusterAppears_KeepsItsPermits(t *testing.T) {
 	})
 }
 
-// An address may resolve to servers of two clusters, so every call names the expected cluster.
+// An address may resolve to servers in two clusters, so every call names the expected cluster.
 func TestClient_OneAddressForTwoClusters_IsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := twoClusters(t)

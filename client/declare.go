@@ -18,8 +18,8 @@ const (
 // Declare creates the definitions that an application needs if they do not exist. It does not overwrite existing
 // definitions and does not recreate those that an operator has deleted, so every process of an application can call it
 // at startup. Warnings from the servers, for example about permits that are too short to survive a failover, are
-// logged. Declare returns the names that it skipped. The error is an *InvalidFieldError, whose field contains the index
-// of the definition, or an error that any call can return. Definitions before the invalid one may have been created.
+// logged. Declare returns the names that it skipped. The error is an *InvalidFieldError, whose Field contains the
+// definition's index, or an error that any call can return. Definitions before the invalid one may have been created.
 func (c *Client) Declare(ctx context.Context, definitions ...*gatekeeperv1.Definition) (skipped []string, err error) {
 	for len(definitions) > 0 {
 		req := &gatekeeperv1.BatchEditRequest{Author: c.settings.defaults.acquirer, Reason: "declared by the application", RequestId: NewRequestID()}

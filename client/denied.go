@@ -36,11 +36,11 @@ const (
 	ReasonNoTask Reason = "NO_TASK"
 )
 
-// DeniedError is a denial: the servers decided not to grant a permit. It matches ErrDenied. A denial is an error so
-// that callers do not mistake it for a permit. It does not mean that the servers have a problem.
+// DeniedError reports a denial: the servers decided not to grant a permit. It matches ErrDenied. A denial is an error
+// so that callers do not mistake it for a permit. It does not mean that anything is wrong with the servers.
 type DeniedError struct {
 	Semaphore string
-	// Group and Acquirer are those of the request.
+	// Group and Acquirer identify the caller, as in the request.
 	Group, Acquirer string
 	Reason          Reason
 	// Message is a single sentence for display.
@@ -105,8 +105,8 @@ func (d *DeniedError) canQueue() bool {
 	return d.Reason == ReasonNoFreePermit || d.Reason == ReasonPaused
 }
 
-// firingIsOver reports whether the firing will never run, or never again: it has ended, is no longer remembered, or is
-// open but has no attempts left.
+// firingIsOver reports whether the firing will not run anymore: it has ended, is no longer remembered, or is open but
+// has no attempts left.
 func (d *DeniedError) firingIsOver() bool {
 	open := d.Reason == ReasonFiringClaimed && d.Firing.GetState() == gatekeeperv1.FiringState_FIRING_STATE_OPEN
 	return d.Reason == ReasonFiringDone || d.Reason == ReasonFiringForgotten || firingEnded(d.Firing) || open
@@ -131,7 +131,7 @@ func (d *DeniedError) Error() string {
 	named := d.Holders[:min(len(d.Holders), namedHolders)]
 	who := make([]string, len(named), len(named)+1)
 	for i, p := range named {
-		who[i] = slot(p, time.Now())
+		who[i] = describeHolder(p, time.Now())
 	}
 	if more := d.HolderCount - len(named); more > 0 {
 		who = append(who, fmt.Sprintf("and %d more", more))
@@ -142,14 +142,14 @@ func (d *DeniedError) Error() string {
 // namedHolders is how many holders DeniedError.Error names.
 const namedHolders = 3
 
-// slot describes the holder of a slot and the state of its permit.
-func slot(p *gatekeeperv1.Permit, now time.Time) string {
+// describeHolder describes a permit's holder and state.
+func describeHolder(p *gatekeeperv1.Permit, now time.Time) string {
 	var state string
 	switch p.GetState() {
 	case gatekeeperv1.PermitState_PERMIT_STATE_HELD:
 		state = fmt.Sprintf("expired, held for an operator until `gkctl clear %d`", p.GetToken())
 	case gatekeeperv1.PermitState_PERMIT_STATE_COOLING:
-		state = "ended, the slot is cooling down"
+		state = "ended, slot cooling down"
 	case gatekeeperv1.PermitState_PERMIT_STATE_LIVE, gatekeeperv1.PermitState_PERMIT_STATE_UNSPECIFIED:
 		state = "holds it"
 		if p.GetGrantedAt() != nil {

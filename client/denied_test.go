@@ -23,7 +23,7 @@ func TestDenied_Error_ListsFirstHoldersAndClearCommand(t *testing.T) {
 	for want, d := range map[string]*DeniedError{
 		"Taken.":            {Reason: ReasonNoFreePermit, Message: "Taken."},
 		"x: denied: PAUSED": {Reason: ReasonPaused, Semaphore: "x", Holders: []*gatekeeperv1.Permit{holder("app1", 0, live)}, HolderCount: 1},
-		"Taken. Holders: app1 in prod (for 48h); app2 in prod (expired, held for an operator until `gkctl clear 7`); app3 in prod (ended, the slot is cooling down); and 2 more.": {
+		"Taken. Holders: app1 in prod (for 48h); app2 in prod (expired, held for an operator until `gkctl clear 7`); app3 in prod (ended, slot cooling down); and 2 more.": {
 			Reason: ReasonNoFreePermit, Message: "Taken.", HolderCount: 5, Holders: []*gatekeeperv1.Permit{
 				holder("app1", 48*time.Hour, live), holder("app2", 0, held), holder("app3", 0, cooling), holder("app4", 0, live),
 			},

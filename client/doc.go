@@ -24,14 +24,14 @@
 // where send is the local time before the attempt was passed to the transport, and waited is how long, by the leader's
 // clock, the call was in the queue before its grant was proposed to the log. The leader starts counting no earlier than
 // that and extends its own deadline by a grace period. A new leader restarts every permit with its full duration. So
-// this deadline passes before the slot can be granted to another holder. A late answer makes no difference, because the
-// client counts from the send time.
+// this deadline passes before the slot can be granted to another holder. A late response makes no difference, because
+// the client counts from the send time.
 //
 // The code calls this period belief. permit.go, belief.go and keepalive.go follow these rules:
 //
 //   - A permit ends only when the leader reports that it has, or at the local deadline. Losing the connection to a
 //     server does not end it: the client retries the refresh on all members until the local deadline.
-//   - At most one refresh of a permit is outstanding, and only its answer counts. Each frame states the duration that
+//   - At most one refresh of a permit is outstanding, and only its response counts. Each frame states the duration that
 //     the client uses once the frame is sent. If that duration is shorter than before, belief shrinks at that moment,
 //     because a leader may then pass the shorter duration to its successor.
 //   - A refused refresh is not yet a loss: the permit's context ends so that the job stops, but belief lasts until its
@@ -44,13 +44,13 @@
 // # Jobs
 //
 // Wrap and Runner acquire a permit, run a function, and release the permit, as a careful caller of TryAcquire would do
-// manually; see Runner. The order of the steps matters: the job's context ends while the permit is still valid, the job
+// by hand; see Runner. The order of the steps matters: the job's context ends while the permit is still valid, the job
 // returns, and the permit is released last. The next holder therefore never overlaps with the previous one. No job runs
 // without a permit unless OutageRunUnguarded is set.
 //
 // # Calls
 //
-// Every call goes to the endpoint that answered last, or to the leader if a server named it, with a timeout for each
+// Every call goes to the endpoint that responded last, or to the leader if a server named it, with a timeout for each
 // attempt. A call that is safe to repeat is retried on all endpoints, with jittered backoff, until the context ends.
 // Any call is safe to repeat if the server reports that it did nothing. If the outcome is unknown, a call is retried
 // only if making it twice has the same effect as making it once. This is true for reads, refreshes, releases and

@@ -37,7 +37,7 @@ func drainNotice(left time.Duration) *gatekeeperv1.TokenResult {
 func draining(t *testing.T, notice bool) (a *server, p *Permit, ends time.Time) {
 	w := newCluster(t, "a")
 	a = w.servers["a"]
-	p = held(t, w.dial([]string{"a"}), a, 10*time.Second)
+	p = acquireFrom(t, w.dial([]string{"a"}), a, 10*time.Second)
 	pass(12 * time.Second)
 	ends = time.Now().Add(2 * time.Minute)
 	a.set(func(s *server) { s.keepAlive = drains(ends, 10*time.Second) })
@@ -55,9 +55,9 @@ func TestDrain_NoticeOrResult_EndsContextAndReportsDrain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				_, p, ends := draining(t, notice)
-				stop, ok := errors.AsType[*StopError](ended(p))
+				stop, ok := errors.AsType[*StopError](endCause(p))
 				if !ok || !errors.Is(stop, ErrMoved) || !errors.Is(stop, ErrStopped) || stop.Message != "moving to dr-site" {
-					t.Fatalf("context cause = %v, want ErrMoved", ended(p))
+					t.Fatalf("context cause = %v, want ErrMoved", endCause(p))
 				}
 				if stop.Drain > 2*time.Minute || stop.Drain < 115*time.Second {
 					t.Errorf("Drain = %s, want 2m", stop.Drain)
@@ -111,16 +111,16 @@ func TestDrain_Permit_IsRefreshedDuringDrainAndHeldUntilDeadline(t *testing.T) {
 	})
 }
 
-func TestDrain_NoticeWithoutAnswer_DoesNotMoveDeadline(t *testing.T) {
+func TestDrain_NoticeWithoutRefresh_DoesNotMoveDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a")
-		p := held(t, w.dial([]string{"a"}), w.servers["a"], 10*time.Second)
+		p := acquireFrom(t, w.dial([]string{"a"}), w.servers["a"], 10*time.Second)
 		pass(2 * time.Second)
 		w.servers["a"].ignoreFrames()
 		before := p.SafeUntil()
 		w.servers["a"].notify(drainNotice(time.Hour))
 		synctest.Wait()
-		if after := p.SafeUntil(); ended(p) == nil || !after.Equal(before) {
+		if after := p.SafeUntil(); endCause(p) == nil || !after.Equal(before) {
 			t.Errorf("notice moved the deadline by %s, want 0s", after.Sub(before))
 		}
 		<-p.Done()
@@ -133,10 +133,10 @@ func TestDrain_NoticeWithoutAnswer_DoesNotMoveDeadline(t *testing.T) {
 func TestDrain_Withdrawn_KeepsPermitButNotContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, p, ends := draining(t, true)
-		a.answerWith(refreshed(7, 10*time.Second))
+		a.respondWith(refreshed(7, 10*time.Second))
 		pass(time.Until(ends) + time.Minute)
-		if !errors.Is(ended(p), ErrMoved) || !p.Held() || !p.DrainUntil().IsZero() {
-			t.Errorf("cause = %v, Held() = %v, DrainUntil() = %s; want ErrMoved, true and zero", ended(p), p.Held(), p.DrainUntil())
+		if !errors.Is(endCause(p), ErrMoved) || !p.Held() || !p.DrainUntil().IsZero() {
+			t.Errorf("cause = %v, Held() = %v, DrainUntil() = %s; want ErrMoved, true and zero", endCause(p), p.Held(), p.DrainUntil())
 		}
 		if err := p.Release(t.Context()); err != nil {
 			t.Error(err)
@@ -149,8 +149,8 @@ func TestDrain_CutShort_KeepsThePermit(t *testing.T) {
 		a, p, _ := draining(t, true)
 		a.notify(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, gatekeeperv1.StopCause_STOP_CAUSE_CORDONED, "fire"))
 		synctest.Wait()
-		if !p.DrainUntil().IsZero() || !errors.Is(ended(p), ErrMoved) || !p.Held() {
-			t.Errorf("DrainUntil() = %s, cause = %v, Held() = %v; want zero, ErrMoved and true", p.DrainUntil(), ended(p), p.Held())
+		if !p.DrainUntil().IsZero() || !errors.Is(endCause(p), ErrMoved) || !p.Held() {
+			t.Errorf("DrainUntil() = %s, cause = %v, Held() = %v; want zero, ErrMoved and true", p.DrainUntil(), endCause(p), p.Held())
 		}
 	})
 }
@@ -198,7 +198,7 @@ func TestRunner_JobIgnoresDrain_ReportsOverrunAtDrainEndAndExpiry(t *testing.T) 
 
 func TestProgress_AfterFirstCall_IsSentWithEveryRefresh(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, 10*time.Second)
+		p := acquireFrom(t, c, a, 10*time.Second)
 		since := func() *durationpb.Duration {
 			if err := p.Refresh(t.Context()); err != nil {
 				t.Fatal(err)
@@ -226,7 +226,7 @@ func TestProgress_AfterFirstCall_IsSentWithEveryRefresh(t *testing.T) {
 func TestProgress_StallLimit_CountsFromTheGrant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a")
-		p := held(t, w.dial([]string{"a"}), w.servers["a"], 10*time.Second, WithStallLimit(time.Hour))
+		p := acquireFrom(t, w.dial([]string{"a"}), w.servers["a"], 10*time.Second, WithStallLimit(time.Hour))
 		pass(2 * time.Second)
 		if err := p.Refresh(t.Context()); err != nil {
 			t.Fatal(err)

@@ -73,7 +73,7 @@ func TestRouter_AfterFailedRound_FollowsHintFromOlderTerm(t *testing.T) {
 	}
 }
 
-func TestTryAcquire_WeightZero_IsRefused(t *testing.T) {
+func TestTryAcquire_ZeroWeight_IsRefused(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		_, err := s.client.Semaphore("export").TryAcquire(t.Context(), WithWeight(0))
 		if e, ok := errors.AsType[*InvalidFieldError](err); !ok || e.Field != "weight" || e.Error() == "" {

@@ -15,7 +15,7 @@ import (
 
 func TestEnsure_EnoughTimeLeft_DoesNotRefresh(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, 10*time.Second)
+		p := acquireFrom(t, c, a, 10*time.Second)
 		if err := p.Ensure(t.Context(), 9*time.Second); err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +30,7 @@ func TestEnsure_EnoughTimeLeft_DoesNotRefresh(t *testing.T) {
 
 func TestEnsure_TooLittleTimeLeft_RefreshesFirst(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, 10*time.Second)
+		p := acquireFrom(t, c, a, 10*time.Second)
 		pass(2 * time.Second)
 		before := get(a, func(s *server) int { return len(s.frames) })
 		if err := p.Ensure(t.Context(), 9700*time.Millisecond); err != nil {
@@ -47,7 +47,7 @@ func TestEnsure_TooLittleTimeLeft_RefreshesFirst(t *testing.T) {
 
 func TestEnsure_LongerThanTheDuration_ReturnsTooShortError(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, 10*time.Second)
+		p := acquireFrom(t, c, a, 10*time.Second)
 		e, ok := errors.AsType[*TooShortError](p.Ensure(t.Context(), 10*time.Second))
 		if !ok || e.Left != 9800*time.Millisecond || e.Duration != 10*time.Second {
 			t.Errorf("Ensure() = %#v, want a *TooShortError with 9.8s left", e)
@@ -57,7 +57,7 @@ func TestEnsure_LongerThanTheDuration_ReturnsTooShortError(t *testing.T) {
 
 func TestEnsure_JobMustStop_ReturnsTheCause(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, 10*time.Second)
+		p := acquireFrom(t, c, a, 10*time.Second)
 		pass(2 * time.Second)
 		a.notify(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, gatekeeperv1.StopCause_STOP_CAUSE_REVOKED, ""))
 		synctest.Wait()
@@ -72,7 +72,7 @@ func TestEnsure_JobMustStop_ReturnsTheCause(t *testing.T) {
 
 func TestEnsure_NoServer_FailsWhenItsContextEnds(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, 10*time.Second)
+		p := acquireFrom(t, c, a, 10*time.Second)
 		a.down()
 		pass(2 * time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -92,20 +92,20 @@ func TestStallLimit_NoProgress_EndsTheContextAndIsLogged(t *testing.T) {
 		w := newCluster(t, "a")
 		var log bytes.Buffer
 		c := w.dial([]string{"a"}, WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-		p := held(t, c, w.servers["a"], 10*time.Second, WithStallLimit(time.Minute))
+		p := acquireFrom(t, c, w.servers["a"], 10*time.Second, WithStallLimit(time.Minute))
 		for range 100 {
 			pass(59 * time.Second)
 			p.Progress()
 		}
-		if ended(p) != nil {
-			t.Fatal(ended(p))
+		if endCause(p) != nil {
+			t.Fatal(endCause(p))
 		}
 		start := time.Now()
 		<-p.Context().Done()
 		if took := time.Since(start); took != time.Minute {
 			t.Errorf("context ended after %s, want 1m", took)
 		}
-		if err := ended(p); !errors.Is(err, ErrStalled) || errors.Is(err, ErrStopped) || errors.Is(err, ErrExpiring) {
+		if err := endCause(p); !errors.Is(err, ErrStalled) || errors.Is(err, ErrStopped) || errors.Is(err, ErrExpiring) {
 			t.Errorf("context cause = %v, want ErrStalled", err)
 		}
 		pass(10 * time.Minute)
@@ -127,7 +127,7 @@ func TestDeclare_ManyDefinitions_AreSentInBatches(t *testing.T) {
 			ids[q.GetRequestId()] = true
 			for _, e := range q.GetEdits() {
 				if e.GetDeclare() == nil || q.GetAuthor() != "app1" {
-					t.Fatalf("sent edit %v by %q, want a declare by app1", e, q.GetAuthor())
+					t.Fatalf("sent edit %v by %q, want a declare edit by app1", e, q.GetAuthor())
 				}
 			}
 			return &gatekeeperv1.BatchEditResponse{Skipped: []string{q.GetEdits()[0].GetDeclare().GetName()}}, nil

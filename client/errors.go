@@ -37,8 +37,8 @@ type UnavailableError struct {
 	// Unknown is set if an attempt may have been carried out.
 	Unknown bool
 	// Ended is the error of the context that ended the attempts. It is nil if they ended because a retry was not safe,
-	// because every endpoint failed with a *CertificateError, or because a retry was refused after
-	// an attempt that may have been carried out.
+	// because every endpoint failed with a *CertificateError, or because a retry was refused after an attempt that may
+	// have been carried out.
 	Ended error
 }
 
@@ -153,7 +153,7 @@ type InvalidFieldError struct {
 type StaleVersionError struct {
 	Name              string
 	Expected, Current uint64
-	Index             int // of the invalid edit, in a batch
+	Index             int // the position of the invalid edit in a batch
 	*StatusError
 }
 
@@ -161,7 +161,7 @@ type StaleVersionError struct {
 type AlreadyExistsError struct {
 	Name    string
 	Current uint64 // the version of the existing definition
-	Index   int    // of the invalid edit, in a batch
+	Index   int    // the position of the invalid edit in a batch
 	*StatusError
 }
 
@@ -169,11 +169,11 @@ type AlreadyExistsError struct {
 type NoSuchDefinitionError struct {
 	Name       string
 	Suggestion string // the most similar definition name, or empty
-	Index      int    // of the invalid edit, in a batch
+	Index      int    // the position of the invalid edit in a batch
 	*StatusError
 }
 
-// NoMatchError reports that no definition matches the names and labels of a change. Nothing was changed.
+// NoMatchError reports that no definitions match the names and labels in a change. Nothing was changed.
 type NoMatchError struct {
 	Suggestion string // the most similar glob or labels, or empty
 	*StatusError
@@ -195,8 +195,8 @@ type NoSuchCordonError struct {
 // ChangedSinceError reports that a change would no longer have the effect that its dry run or preview showed. Nothing
 // was changed.
 type ChangedSinceError struct {
-	// Semaphores lists those on which the effect would differ; the message says how. It is empty if the change does not
-	// concern semaphores.
+	// Semaphores lists the semaphores for which the effect would differ; the message says how. It is empty if the
+	// change does not concern semaphores.
 	Semaphores []string
 	*StatusError
 }
@@ -240,7 +240,7 @@ type JobNotFinishedError struct {
 
 // WorkLimitError reports which limit a job, a task or its result would exceed. Nothing was stored.
 type WorkLimitError struct {
-	// Limit is the name of the limit: a setting of the cluster, or max_result of the job.
+	// Limit is the name of the limit: a cluster setting, or the job's max_result.
 	Limit string
 	// Needed and Max are in bytes, except for a limit on the number of tasks.
 	Needed, Max uint64
@@ -252,7 +252,7 @@ type WorkLimitError struct {
 // continues to refresh the permits that it holds, as in an outage, because the credential may be renewed.
 type UnauthenticatedError struct{ *StatusError }
 
-// ForbiddenError reports that the caller lacks a role for the call. The message says for which object and who can grant
+// ForbiddenError reports that the caller lacks a role for the call. The message names the object and says who can grant
 // the role. The call was not carried out and is not retried.
 type ForbiddenError struct {
 	// Principal is the name of the caller's binding.

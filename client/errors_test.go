@@ -93,7 +93,7 @@ func TestErrors_AreFoundByTypeAndSentinel(t *testing.T) {
 	}
 }
 
-// Error texts have no package prefix. Callers that wrap an error can add one.
+// Error messages have no package prefix. Callers that wrap an error can add one.
 func TestErrors_HaveNoPrefix(t *testing.T) {
 	all := sentinels
 	for _, kind := range errorKinds() {
@@ -106,7 +106,7 @@ func TestErrors_HaveNoPrefix(t *testing.T) {
 	_, err := Dial(t.Context(), []string{"http://gk1"})
 	for _, err := range append(all, err) {
 		if text := err.Error(); text == "" || strings.HasPrefix(text, "client:") || strings.HasPrefix(text, "gatekeeper:") {
-			t.Errorf("%T text = %q, want text without a prefix", err, text)
+			t.Errorf("%T message = %q, want no prefix", err, text)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func ExampleWrongClusterError() {
 	// true
 }
 
-// Servers of other clusters refuse a client that is bound to a cluster.
+// A client that is bound to one cluster cannot use the servers in another.
 func ExampleWithCluster() {
 	srv := gktest.NewServer("nightly-export")
 	defer srv.Close()

@@ -135,7 +135,7 @@ func ExampleWithLeaveOnPause() {
 	// PAUSED
 }
 
-// WithOneWaiter prevents a long pause from piling up runs: while one run waits in the queue, the next one is denied.
+// WithOneWaiter keeps runs from piling up during a pause: while one run waits in the queue, the next one is denied.
 func ExampleWithOneWaiter() {
 	clients, end := connect("app1")
 	defer end()

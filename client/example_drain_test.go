@@ -34,7 +34,7 @@ func ExamplePermit_DrainUntil() {
 			if table == "customers" {
 				drain(ctx) // simulates an operator stopping the job
 			}
-			// Finish the current table while the permit can be relied on.
+			// Finish the current table while the permit can still be relied on.
 			if err := permit.Ensure(context.WithoutCancel(ctx), 20*time.Second); err != nil {
 				return err
 			}

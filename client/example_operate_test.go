@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A dry run shows what a move would do. If the move contains the digest of its dry run, it does exactly that or fails.
+// A dry run shows what a move would do. A move that contains the digest from its dry run does exactly that or fails.
 func ExampleClient_Move() {
 	clients, end := connect("ops")
 	defer end()
@@ -125,7 +125,7 @@ func ExampleClient_Cordon() {
 	// no such cordon: patching
 }
 
-// A change that matches no definition fails, so that typos in scripts do not go unnoticed.
+// A change that matches no definitions fails, so that typos in scripts do not go unnoticed.
 func ExampleNoMatchError() {
 	clients, end := connect("ops")
 	defer end()

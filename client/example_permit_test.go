@@ -142,7 +142,7 @@ func ExampleSemaphore_WatchFiring() {
 	// Output: it may be claimed
 }
 
-// A host declares the holder of a firing dead, takes over, and runs the firing as soon as possible. In this example the
+// A host declares a firing's holder dead, takes over, and runs the firing as soon as possible. In this example the
 // holder is still alive, so it must stop first.
 func ExampleSemaphore_WatchFiring_takeOver() {
 	clients, end := connect("app1", "app2")
@@ -283,7 +283,7 @@ func ExampleWithStopTime() {
 	// held: true
 }
 
-// The cause of the permit's context is the reason why the job must stop. Most jobs can ignore it.
+// The cause of the permit's context says why the job must stop. Most jobs can ignore it.
 func ExampleStopError() {
 	clients, end := connect("app1", "ops")
 	defer end()

@@ -40,7 +40,7 @@ func ExampleOverrun() {
 	// returned: <nil>
 }
 
-// If no server answers, a job can be skipped, wait, or run unguarded. Choose the policy that does the least harm.
+// If no server responds, a job can be skipped, wait, or run unguarded. Choose the policy that does the least harm.
 func ExampleWithOutagePolicy() {
 	ctx := context.Background()
 	c, err := client.Dial(ctx, []string{unreachable}, silent())
@@ -76,7 +76,7 @@ func ExampleRunner_Begin() {
 
 	run, err := runner.Begin(context.Background(), due)
 	if err != nil {
-		fmt.Println(err) // the errors are those of Run, for example a *client.DeniedError
+		fmt.Println(err) // the same errors as from Run, for example a *client.DeniedError
 		return
 	}
 	fmt.Println("held:", run.Permit().Held())

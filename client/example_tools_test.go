@@ -12,7 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A batch moves either all definitions to another group or none of them.
+// A batch moves all definitions to another group, or none of them.
 func ExampleClient_Definitions() {
 	clients, end := connect("ops")
 	defer end()

@@ -119,7 +119,7 @@ func ExampleClient_SubmitJob_errors() {
 	// there is no job posters
 }
 
-// While no server responds, only a bounded number of submissions can wait.
+// While no server responds, only a limited number of submissions can wait.
 func ExampleSubmitBufferError() {
 	c, err := client.Dial(context.Background(), []string{"127.0.0.1:1"}, client.WithSubmitBuffer(1))
 	if err != nil {
@@ -156,7 +156,7 @@ func ExampleWorkTask() {
 	err := c.Semaphore("nightly-export").OfferWork(ctx, client.WorkHandler{
 		Open: func(*client.WorkStream) (slots int, ok bool) { return 1, true },
 		Denied: func(d *client.DeniedError) {
-			if d.Reason != client.ReasonNoTask { // NO_TASK only means that the worker waits for a task
+			if d.Reason != client.ReasonNoTask { // NO_TASK only means that the worker is waiting for a task
 				fmt.Println(d)
 			}
 		},

@@ -88,7 +88,7 @@ func (c *cluster) dial(names []string, opts ...Option) *Client {
 	return client
 }
 
-// server is a fake cluster member. Calls without a hook fail with Unimplemented.
+// server is a fake cluster member. Most calls without a hook fail with Unimplemented.
 type server struct {
 	gatekeeperv1.UnimplementedPermitServiceServer
 	gatekeeperv1.UnimplementedDefinitionServiceServer
@@ -208,7 +208,7 @@ func (s *server) dial(ctx context.Context) (net.Conn, error) {
 	return s.listener.DialContext(ctx)
 }
 
-// unary and stream send the cluster with every response, and refuse calls that expect another cluster.
+// unary and stream send the cluster with every response, and refuse calls that expect a different one.
 func (s *server) unary(ctx context.Context, q any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 	if err := s.checkCluster(ctx); err != nil {
 		return nil, err
@@ -252,8 +252,8 @@ func (s *server) ignoreFrames() {
 	s.setKeepAlive(func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) { return nil, nil })
 }
 
-// answerWith makes the server respond to every frame with these results.
-func (s *server) answerWith(results ...*gatekeeperv1.TokenResult) {
+// respondWith makes the server respond to every frame with these results.
+func (s *server) respondWith(results ...*gatekeeperv1.TokenResult) {
 	s.setKeepAlive(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 		return &gatekeeperv1.KeepAliveResponse{Frame: r.GetFrame(), Results: results}, nil
 	})

@@ -10,7 +10,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// WatchFiring yields the current state of a firing, and then each change, until the firing has ended. name and due are
+// WatchFiring yields the current state of a firing, and then each change, until the firing ends. name and due are
 // as in WithFiring. With a token, WatchFiring follows the claim made with that token and ends with
 // FIRING_STATE_TAKEN_OVER if another holder has claimed the firing since then. With 0, it follows every claim. A firing
 // that no process is running has the state FIRING_STATE_OPEN. That state does not end the sequence, because the firing

@@ -11,7 +11,7 @@ import (
 type Hooks struct {
 	// Granted is called before the job starts with this permit.
 	Granted func(context.Context, *Permit)
-	// Waiting is called when the run was denied but waits, as required by its DenialPolicy.
+	// Waiting is called when the run is denied a permit but waits, as its DenialPolicy requires.
 	Waiting func(context.Context, *DeniedError)
 	// Denied is called when the job does not run because it was denied a permit.
 	Denied func(context.Context, *DeniedError)
@@ -57,7 +57,7 @@ type Overrun struct {
 // Report describes how a run ended.
 type Report struct {
 	Semaphore string
-	// Due is the due time of the firing; zero if there is none.
+	// Due is the firing's due time. It is zero if there is none.
 	Due time.Time
 	// Token is the token of the permit, or 0 for an unguarded run.
 	Token uint64
@@ -66,7 +66,7 @@ type Report struct {
 	// CutShort is set if the run's context had ended before the job returned an error, or if that error is ErrCutShort.
 	// The definition's firing_on_loss decides what happens to the firing.
 	CutShort bool
-	// Panicked is set if the job panicked or called runtime.Goexit. Err is nil in that case.
+	// Panicked is set if the job panicked or called runtime.Goexit. The panic itself is not reported in Err.
 	Panicked bool
 	Started  time.Time
 	Took     time.Duration

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// DefaultOutageLimit is the default of WithOutageLimit. An election takes less time.
+	// DefaultOutageLimit is the default for WithOutageLimit. It is longer than an election takes.
 	DefaultOutageLimit = 10 * time.Second
-	// DefaultLoopDelay is the default of WithLoopDelay.
+	// DefaultLoopDelay is the default for WithLoopDelay.
 	DefaultLoopDelay = time.Second
 
 	// maxRetry bounds the wait before a denied run is retried.
@@ -28,8 +28,8 @@ type JobOption func(*Runner)
 // WithDenialPolicy sets what a run does when it is denied a permit. The default is DenialSkip, or DenialWait in Loop.
 func WithDenialPolicy(p DenialPolicy) JobOption { return func(r *Runner) { r.denial = &p } }
 
-// WithOutagePolicy sets what a run does when no server has responded within the WithOutageLimit. The default is
-// OutageSkip. A run that is already in the queue waits for the servers under every policy.
+// WithOutagePolicy sets what a run does when no server has responded within the limit set by WithOutageLimit. The
+// default is OutageSkip. A run that is already in the queue waits for the servers, whatever the policy.
 func WithOutagePolicy(p OutagePolicy) JobOption { return func(r *Runner) { r.outage = p } }
 
 // WithOutageLimit sets how long a run tries to reach a server before its OutagePolicy applies. OutageWait has no limit.
@@ -39,10 +39,10 @@ func WithOutageLimit(d time.Duration) JobOption {
 }
 
 // WithWaitLimit bounds how long a run waits under DenialWait and DenialRunLate. A run that gives up returns its last
-// *DeniedError. By default, or with 0, the run waits until the job's context ends.
+// *DeniedError. By default, or with 0, the run waits until its context ends.
 func WithWaitLimit(d time.Duration) JobOption { return func(r *Runner) { r.waitLimit = d } }
 
-// WithOneWaiter allows only one run of an acquirer in the queue. Under DenialWait or DenialRunLate, a run is denied
+// WithOneWaiter allows each acquirer only one run in the queue. Under DenialWait or DenialRunLate, a run is denied
 // instead of queued while another acquisition for the same semaphore, group and acquirer is waiting. This keeps a
 // schedule from piling up runs while the semaphore is paused or held. Runs with a firing always wait.
 func WithOneWaiter() JobOption { return func(r *Runner) { r.oneWaiter = true } }
@@ -50,19 +50,19 @@ func WithOneWaiter() JobOption { return func(r *Runner) { r.oneWaiter = true } }
 // WithReleaseLimit bounds how long a run tries to release its permit when no server is responding. The run's caller is
 // blocked in the meantime. If the release does not get through, the firing ends as if the job had been cut short. By
 // default, or with 0, the run keeps trying for as long as a server may hold the permit, as Permit.Release does; with
-// OutageRunUnguarded it tries for the WithOutageLimit. Regardless of the limit, it gives up 5 s after the run's context
-// has ended.
+// OutageRunUnguarded, it tries for as long as WithOutageLimit allows. Regardless of the limit, it gives up 5 s after
+// the caller's context has ended.
 func WithReleaseLimit(d time.Duration) JobOption { return func(r *Runner) { r.releaseLimit = d } }
 
-// WithFiringName names the firings of a job with due times. The default is the semaphore's name. Two schedules that
-// share a semaphore need different names.
+// WithFiringName sets the name of the job's firings. The default is the semaphore's name. Two schedules that share a
+// semaphore need different names.
 func WithFiringName(name string) JobOption { return func(r *Runner) { r.firing = name } }
 
 // WithLoopDelay sets how long Loop waits between runs. The delay is jittered so that processes do not send their
 // requests at the same moment. The default is DefaultLoopDelay. With 0, Loop requests the permit again immediately.
 func WithLoopDelay(d time.Duration) JobOption { return func(r *Runner) { r.loopDelay = max(d, 0) } }
 
-// WithHooks adds hooks to the runs of the job. If the option is given several times, all hooks are called, in the order
+// WithHooks adds hooks to the job's runs. If the option is given several times, all hooks are called, in the order
 // given.
 func WithHooks(h Hooks) JobOption { return func(r *Runner) { r.hooks = append(r.hooks, h) } }
 
@@ -121,10 +121,10 @@ func (r *Runner) Run(ctx context.Context) error { return r.RunDue(ctx, time.Time
 // firing is due too far in the future, or is no longer remembered, so that it is unknown whether it ran. If due is the
 // zero time, RunDue does the same as Run.
 //
-// If the job returns nil, the firing is done. If it returns an error, the firing has failed. Neither is run again. The
-// job was cut short if it returns ErrCutShort, or if it returns any error after its context was ended by its permit or
-// by ctx. In that case, firing_on_loss decides what happens to the firing, as it does when a permit is lost. If it is
-// free, another host may claim the firing immediately, but a host that was already denied the firing retries only under
+// If the job returns nil, the firing is done. If it returns an error, the firing has failed. Either way, it is not run
+// again. The job was cut short if it returns ErrCutShort, or if it returns any error after its context was ended by its
+// permit or by ctx. firing_on_loss then decides what happens to the firing, as it does when a permit is lost. If the
+// firing is free again, another host may claim it immediately, but a host that was already denied it retries only under
 // DenialRunLate. A job that returns nil has finished, even if its context had ended.
 func (r *Runner) RunDue(ctx context.Context, due time.Time) error {
 	_, err := r.run(ctx, due)

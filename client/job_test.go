@@ -85,8 +85,8 @@ func (s *harness) wantReleased(outcomes ...gatekeeperv1.ReleaseOutcome) {
 	}
 }
 
-// stopping notifies the holder of token 7 that it must stop.
-func (s *harness) stopping(cause gatekeeperv1.StopCause) {
+// notifyStopping notifies the holder of token 7 that it must stop.
+func (s *harness) notifyStopping(cause gatekeeperv1.StopCause) {
 	s.a.notify(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, cause, "because"))
 }
 
@@ -163,7 +163,8 @@ func TestRunner_FiringClaimedElsewhere_ReturnsNil(t *testing.T) {
 	}
 }
 
-// A forgotten firing may not have run, and a firing too far ahead has not run, so neither counts as run elsewhere.
+// A forgotten firing may not have run, and a firing too far ahead has not run, so neither counts as having run
+// elsewhere.
 func TestRunner_FiringForgottenOrTooFarAhead_ReturnsError(t *testing.T) {
 	for _, reason := range []gatekeeperv1.Reason{gatekeeperv1.Reason_REASON_FIRING_FORGOTTEN, gatekeeperv1.Reason_REASON_FIRING_TOO_FAR_AHEAD} {
 		withHarness(t, func(t *testing.T, s *harness) {
@@ -223,7 +224,7 @@ func TestRunner_WaitLimitExpires_ReturnsDenial(t *testing.T) {
 }
 
 // A run waits in the queue until a pause ends. WithOneWaiter limits this to one run per acquirer.
-func TestRunner_Wait_WaitsOutAPause(t *testing.T) {
+func TestRunner_DenialWait_WaitsUntilThePauseEnds(t *testing.T) {
 	for _, opts := range [][]JobOption{{WithDenialPolicy(DenialWait)}, {WithDenialPolicy(DenialWait), WithOneWaiter()}} {
 		withHarness(t, func(t *testing.T, s *harness) {
 			s.a.tryAcquire = denies(gatekeeperv1.Reason_REASON_PAUSED)
@@ -398,7 +399,7 @@ func TestRunner_PermitStopped_ReleasesAfterTheJobReturns(t *testing.T) {
 				return &gatekeeperv1.ReleaseResponse{Released: true}, nil
 			}
 		})
-		time.AfterFunc(5*time.Second, func() { s.stopping(gatekeeperv1.StopCause_STOP_CAUSE_DRAINED) })
+		time.AfterFunc(5*time.Second, func() { s.notifyStopping(gatekeeperv1.StopCause_STOP_CAUSE_DRAINED) })
 		err := s.runner(func(ctx context.Context) error {
 			<-ctx.Done()
 			if !errors.Is(context.Cause(ctx), ErrMoved) {
@@ -421,7 +422,7 @@ func TestRunner_PermitStopped_ReleasesAfterTheJobReturns(t *testing.T) {
 
 func TestRunner_FinishesInTimeAfterStopNotice_ReturnsNil(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
-		time.AfterFunc(5*time.Second, func() { s.stopping(gatekeeperv1.StopCause_STOP_CAUSE_DRAINED) })
+		time.AfterFunc(5*time.Second, func() { s.notifyStopping(gatekeeperv1.StopCause_STOP_CAUSE_DRAINED) })
 		if err := s.runner(func(ctx context.Context) error { <-ctx.Done(); return nil }).Run(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -454,7 +455,7 @@ func TestRunner_JobIgnoresContext_ReportsOverrunAndReleasesAfterReturn(t *testin
 
 func TestRunner_JobIgnoresNotice_ReportsOverrunWhilePermitIsLive(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
-		time.AfterFunc(3*time.Second, func() { s.stopping(gatekeeperv1.StopCause_STOP_CAUSE_REVOKED) })
+		time.AfterFunc(3*time.Second, func() { s.notifyStopping(gatekeeperv1.StopCause_STOP_CAUSE_REVOKED) })
 		if err := s.runner(func(context.Context) error { pass(time.Minute); return nil }).Run(t.Context()); err != nil {
 			t.Error(err) // the permit was kept alive
 		}
@@ -514,7 +515,7 @@ func TestRunner_StoppedBeforeStart_FreesTheFiring(t *testing.T) {
 	})
 }
 
-// The timer that ends the context may fire late, by up to a second after the machine was suspended.
+// The timer that ends the context may fire late, by up to a second if the machine was suspended.
 func TestRunner_PermitEndsBeforeItsContext_DoesNotStart(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		r := s.runner(func(context.Context) error { t.Error("the job ran"); return nil }, WithHooks(Hooks{Granted: func(_ context.Context, p *Permit) {
@@ -541,7 +542,7 @@ func TestRunner_JobFails_ReleasesFiringAsFailed(t *testing.T) {
 
 func TestRunner_JobPanicsAfterNotice_IsCutShort(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
-		time.AfterFunc(5*time.Second, func() { s.stopping(gatekeeperv1.StopCause_STOP_CAUSE_DRAINED) })
+		time.AfterFunc(5*time.Second, func() { s.notifyStopping(gatekeeperv1.StopCause_STOP_CAUSE_DRAINED) })
 		r := s.runner(func(ctx context.Context) error { <-ctx.Done(); panic("boom") })
 		func() {
 			defer func() { _ = recover() }()
@@ -551,7 +552,7 @@ func TestRunner_JobPanicsAfterNotice_IsCutShort(t *testing.T) {
 	})
 }
 
-func TestRunner_Panic_ReleasesThePermitAndContinues(t *testing.T) {
+func TestRunner_JobPanics_ReleasesThePermitAndPanicContinues(t *testing.T) {
 	withHarness(t, func(t *testing.T, s *harness) {
 		r := s.runner(func(context.Context) error { panic("boom") })
 		func() {

@@ -34,7 +34,7 @@ var (
 )
 
 // serve keeps a stream open to one of the members for as long as there are permits. It uses a separate connection, so
-// that other calls do not delay it. Only one frame is in flight at a time, so an answer always belongs to a permit's
+// that other calls do not delay it. Only one frame is in flight at a time, so a response always belongs to a permit's
 // latest attempt.
 func (r *renewer) serve() {
 	round, failures, hints := 0, 0, 0
@@ -84,7 +84,7 @@ func (r *renewer) awaitWork() bool {
 	}
 }
 
-// untilDue returns the maximum time to sleep before the next refresh is due, or 0 if one is due now.
+// untilDue returns how long to sleep at most before the next refresh, or 0 if one is due now.
 func (r *renewer) untilDue() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -125,16 +125,16 @@ func (r *renewer) stream(address string, round int) (answered bool, err error) {
 type session struct {
 	renewer *renewer
 	stream  gatekeeperv1.PermitService_KeepAliveClient
-	round   int // how many rounds through all members have failed since the last answer
+	round   int // how many rounds through all members have failed since the last response
 	cancel  context.CancelCauseFunc
 
 	replies  chan *gatekeeperv1.KeepAliveResponse // only responses to frames
 	failed   chan error                           // buffered, so that the receiver can exit
 	answered bool
-	grouped  bool // the server supports groups of tokens and uses them in its answers
+	grouped  bool // the server supports groups of tokens and uses them in its responses
 }
 
-// timeout returns how long to wait for the answer to a frame whose shortest duration is d.
+// timeout returns how long to wait for the response to a frame whose shortest duration is d.
 func (s *session) timeout(d time.Duration) time.Duration {
 	t := min(max(d/8, minFrameTimeout), maxFrameTimeout)
 	for range min(s.round, 8) {
@@ -164,7 +164,7 @@ func (s *session) receive(ctx context.Context) {
 	}
 }
 
-// run sends frames when they are due, each after the answer to the previous one.
+// run sends frames when they are due, waiting for the response to each before it sends the next.
 func (s *session) run(ctx context.Context) error {
 	idleSince := time.Now()
 	timer := time.NewTimer(0)
@@ -197,11 +197,11 @@ func (s *session) run(ctx context.Context) error {
 	}
 }
 
-// exchange sends a frame and waits for its answer.
+// exchange sends a frame and waits for the response.
 func (s *session) exchange(ctx context.Context, f *frame) error {
 	watchdog := time.AfterFunc(s.timeout(f.shortest), func() { s.cancel(errSilent) })
 	defer watchdog.Stop()
-	if err := s.stream.Send(f.message); err != nil && !errors.Is(err, io.EOF) { // after EOF the receiver has the error
+	if err := s.stream.Send(f.message); err != nil && !errors.Is(err, io.EOF) { // after EOF, the receiver has the error
 		return err
 	}
 	select {
@@ -230,8 +230,8 @@ type frame struct {
 	shortest time.Duration
 }
 
-// nextFrame puts all permits whose refresh is due, or nearly due, into a frame. It returns nil if none is due. grouped
-// reports whether the server supports groups.
+// nextFrame puts all permits whose refresh is due, or nearly due, into a frame. It returns nil if none is due, unless
+// there is a full frame of tokens to forget. grouped reports whether the server supports groups.
 func (r *renewer) nextFrame(number uint64, grouped bool) *frame {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -243,7 +243,7 @@ func (r *renewer) nextFrame(number uint64, grouped bool) *frame {
 	f := &frame{message: &gatekeeperv1.KeepAliveRequest{Frame: number, Grouped: true}, sent: now, shortest: time.Hour}
 	for p := first; p != nil && p.at[byRefresh] <= now+mergeWindow && len(f.permits) < maxTokens; p = r.refresh.first() {
 		r.refresh.remove(p)
-		p.inFlight, p.named = true, r.streams
+		p.inFlight, p.lastStream = true, r.streams
 		f.permits = append(f.permits, p)
 		f.shortest = min(f.shortest, p.belief.duration)
 		if b := p.belief.stated(now); b != p.belief {
@@ -279,7 +279,7 @@ func refreshEntries(permits []*Permit, now time.Duration, grouped bool) (tokens 
 	return tokens, slices.DeleteFunc(groups, func(g *gatekeeperv1.TokenGroup) bool { return len(g.GetTokens()) == 0 })
 }
 
-// handleAnswer processes the answer to a frame. A permit missing from the answer was not refreshed.
+// handleAnswer processes the response to a frame. A permit missing from the response was not refreshed.
 func (r *renewer) handleAnswer(f *frame, answer *gatekeeperv1.KeepAliveResponse) {
 	byToken := make(map[uint64]*gatekeeperv1.TokenResult, len(f.permits))
 	for _, g := range answer.GetRefreshed() {
@@ -308,24 +308,24 @@ func (r *renewer) handleAnswer(f *frame, answer *gatekeeperv1.KeepAliveResponse)
 	}
 }
 
-// handleResult processes the result for a permit. res is nil if the answer has none. The caller holds mu.
+// handleResult processes the result for a permit. res is nil if the response has none. The caller holds mu.
 func (r *renewer) handleResult(p *Permit, sent, now time.Duration, res *gatekeeperv1.TokenResult) {
 	switch duration := res.GetDuration().AsDuration(); res.GetStatus() {
 	case gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED:
 		if duration <= 0 {
-			break // invalid; treated as no answer
+			break // invalid; treated as no result
 		}
 		p.belief = p.belief.refreshed(sent, duration)
 		p.drain = drainEnd(sent, res.GetDrainLeft().AsDuration()) // 0 if the order to stop was withdrawn
 		if res.GetDrainLeft() != nil || res.GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED {
-			r.stopWithDrain(p, res) // unless the notice came first
+			r.stopWithDrain(p, res) // no effect if a notice arrived first
 		}
 		if tooShort(p.stopTime, duration) { // the definition was edited: there is time to stop while the old duration applies
 			_ = r.stopFor(p, &StopError{stopTimeErr: &StopTimeError{StopTime: p.stopTime, Duration: duration}, Until: r.wallTime(p.belief.deadline)}) // the context's cause is the same error
 		}
 		r.scheduleEvent(p)
 		r.refresh.set(p, sent+jitter(refreshInterval(stopTime(p.stopTime, duration), duration)))
-		p.answer(sent)
+		p.notifyWaiters(sent)
 		if len(p.waiters) > 0 {
 			r.refresh.set(p, now)
 		}
@@ -333,7 +333,7 @@ func (r *renewer) handleResult(p *Permit, sent, now time.Duration, res *gatekeep
 	case gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING:
 		p.drain = 0
 		p.refused = r.stop(p, res.GetStop(), res.GetMessage())
-		p.answerAll(p.refused)
+		p.failWaiters(p.refused)
 		return
 	case gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST:
 		r.lost(p, res)
@@ -345,8 +345,8 @@ func (r *renewer) handleResult(p *Permit, sent, now time.Duration, res *gatekeep
 	r.refresh.set(p, now+jitter(min(max(p.belief.duration/40, minBackoff/2), maxBackoff)))
 }
 
-// answer notifies the waiters that called before the attempt was sent. The caller holds the renewer's mutex.
-func (p *Permit) answer(sent time.Duration) {
+// notifyWaiters notifies the waiters that called before the attempt was sent. The caller holds the renewer's mutex.
+func (p *Permit) notifyWaiters(sent time.Duration) {
 	left := p.waiters[:0]
 	for _, w := range p.waiters {
 		if w.after <= sent {
@@ -360,8 +360,8 @@ func (p *Permit) answer(sent time.Duration) {
 }
 
 // handleNotices processes notices. A notice to stop ends the permit's context, but refreshes continue, because they are
-// granted until the drain ends. The notice was sent at an unknown time after the latest answer for the permit: an
-// answer sent after the order to stop would have contained that order.
+// granted until the drain ends. The notice was sent at an unknown time after the latest response for the permit: a
+// response sent after the order to stop would have contained that order.
 func (r *renewer) handleNotices(notices []*gatekeeperv1.TokenResult) {
 	if len(notices) == 0 {
 		return
@@ -378,7 +378,7 @@ func (r *renewer) handleNotices(notices []*gatekeeperv1.TokenResult) {
 		case gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING:
 			p.drain = drainEnd(p.belief.base, n.GetDrainLeft().AsDuration())
 			r.stopWithDrain(p, n)
-			if p.drain > 0 && !p.inFlight { // the answer to a frame in flight will contain the exact time
+			if p.drain > 0 && !p.inFlight { // the response to a frame in flight will contain the exact time
 				now := r.clock.Now()
 				r.refresh.set(p, now)
 				r.serveAlarm.ringBy(now, now)
@@ -401,7 +401,7 @@ func (r *renewer) requeue(f *frame) {
 	}
 }
 
-// refreshAll makes all permits due for a new stream, because a server sends notices only for tokens that the stream has
+// refreshAll makes all permits due on a new stream, because a server sends notices only for tokens that the stream has
 // named.
 func (r *renewer) refreshAll() {
 	r.mu.Lock()

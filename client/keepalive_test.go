@@ -10,8 +10,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// hold acquires n permits with the tokens 1 to n.
-func hold(t *testing.T, c *Client, a *server, n int, duration time.Duration) []*Permit {
+// acquireN acquires n permits with the tokens 1 to n.
+func acquireN(t *testing.T, c *Client, a *server, n int, duration time.Duration) []*Permit {
 	t.Helper()
 	token := uint64(0)
 	a.set(func(s *server) {
@@ -31,11 +31,11 @@ func hold(t *testing.T, c *Client, a *server, n int, duration time.Duration) []*
 
 func TestKeepAlive_ManyPermits_ShareFramesAndStayAlive(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		permits := hold(t, c, a, 3*maxTokens, 30*time.Second)
+		permits := acquireN(t, c, a, 3*maxTokens, 30*time.Second)
 		pass(10 * time.Minute)
 		for _, p := range permits {
-			if !p.Held() || ended(p) != nil {
-				t.Fatalf("permit %d was lost: %v", p.Token(), ended(p))
+			if !p.Held() || endCause(p) != nil {
+				t.Fatalf("permit %d was lost: %v", p.Token(), endCause(p))
 			}
 		}
 		frames, tokens := get(a, func(s *server) []sentFrame { return s.frames }), 0
@@ -64,11 +64,11 @@ func TestKeepAlive_Groups_AreUsedOnlyIfTheServerSupportsThem(t *testing.T) {
 		t.Run(fmt.Sprintf("older=%v", older), func(t *testing.T) {
 			withServer(t, func(t *testing.T, c *Client, a *server) {
 				a.set(func(s *server) { s.older = older })
-				permits := hold(t, c, a, 20, 30*time.Second)
+				permits := acquireN(t, c, a, 20, 30*time.Second)
 				pass(time.Minute)
 				for _, p := range permits {
-					if !p.Held() || ended(p) != nil {
-						t.Fatalf("permit %d was lost: %v", p.Token(), ended(p))
+					if !p.Held() || endCause(p) != nil {
+						t.Fatalf("permit %d was lost: %v", p.Token(), endCause(p))
 					}
 				}
 				permits[0].Progress()
@@ -100,7 +100,7 @@ func TestKeepAlive_Groups_AreUsedOnlyIfTheServerSupportsThem(t *testing.T) {
 func TestKeepAlive_ShortPermits_OpenNoStream(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		for range 100 {
-			p := hold(t, c, a, 1, time.Minute)[0]
+			p := acquireN(t, c, a, 1, time.Minute)[0]
 			pass(500 * time.Millisecond)
 			release(t, p)
 		}
@@ -120,7 +120,7 @@ func TestKeepAlive_BrokenStream_ResendsEveryToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
 		c := w.dial([]string{"a", "b"})
-		hold(t, c, w.servers["a"], 10, 30*time.Second)
+		acquireN(t, c, w.servers["a"], 10, 30*time.Second)
 		pass(3 * time.Second)
 		w.servers["a"].down()
 		pass(15 * time.Second)
@@ -135,7 +135,7 @@ func TestKeepAlive_NotLeader_FollowsHintImmediately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b", "c")
 		c := w.dial([]string{"a", "b", "c"})
-		p := hold(t, c, w.servers["a"], 1, 10*time.Second)[0]
+		p := acquireN(t, c, w.servers["a"], 1, 10*time.Second)[0]
 		w.servers["a"].setKeepAlive(func(*gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 			return nil, notLeader("c", 9)
 		})
@@ -151,7 +151,7 @@ func TestKeepAlive_NotLeader_FollowsHintImmediately(t *testing.T) {
 
 func TestKeepAlive_ReleasedPermit_IsForgottenAndIdleStreamIsClosed(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		permits := hold(t, c, a, 2, 10*time.Second)
+		permits := acquireN(t, c, a, 2, 10*time.Second)
 		pass(5 * time.Second)
 		release(t, permits[0])
 		pass(10 * time.Second)
@@ -169,7 +169,7 @@ func TestKeepAlive_ReleasedPermit_IsForgottenAndIdleStreamIsClosed(t *testing.T)
 		release(t, permits[1])
 		pass(idleLimit + 2*time.Second)
 		frames := get(a, func(s *server) int { return len(s.frames) })
-		p := hold(t, c, a, 1, 10*time.Second)[0]
+		p := acquireN(t, c, a, 1, 10*time.Second)[0]
 		pass(20 * time.Second)
 		if n := get(a, func(s *server) int { return s.streams }); n != 2 || !p.Held() || frames == 0 {
 			t.Errorf("opened %d streams, want 2; held = %v", n, p.Held())

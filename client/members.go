@@ -18,16 +18,16 @@ var errNoAddress = errors.New("its API address is not known to any server")
 type MemberStatus struct {
 	// Endpoint is the address that was queried; empty if the member's API address is unknown.
 	Endpoint string
-	// Member is the entry its peers report for it; nil if no responding peer lists it.
+	// Member is the member's entry, as reported by its peers; nil if no peer that responded lists it.
 	Member *gatekeeperv1.Member
-	// Status is the member's answer; nil if Err is set.
+	// Status is the member's response; nil if Err is set.
 	Status *gatekeeperv1.GetStatusResponse
 	Err    error
 }
 
-// Members requests the status of every endpoint, and of every other member listed in the answers. It calls each one
-// directly, exactly once. The result is sorted by member id, then by endpoint. Members that do not answer have an Err.
-// If no member answers, the error is an *UnauthenticatedError if one of the members cannot identify the caller, or an
+// Members requests the status of every endpoint, and of every other member listed in the responses. It calls each one
+// directly, exactly once. The result is sorted by member id, then by endpoint. Members that do not respond have an Err.
+// If no member responds, the error is an *UnauthenticatedError if one of the members cannot identify the caller, or an
 // *UnavailableError otherwise.
 func (c *Client) Members(ctx context.Context, req *gatekeeperv1.GetStatusRequest) ([]MemberStatus, error) {
 	statuses := c.queryAll(ctx, req, c.router.addresses())
@@ -94,7 +94,7 @@ func responded(statuses []MemberStatus, id string) bool {
 	return slices.ContainsFunc(statuses, func(s MemberStatus) bool { return s.Status.GetId() == id })
 }
 
-// mergeMembers merges the answers with the members they list, so that each member has one entry.
+// mergeMembers merges the responses with the members they list, so that each member has one entry.
 func mergeMembers(statuses []MemberStatus) []MemberStatus {
 	members := make(map[string]*gatekeeperv1.Member)
 	newest := uint64(0)

@@ -16,7 +16,7 @@ import (
 // Selector selects semaphores by their definitions. A definition must match both Names and Labels. One of Names, Labels
 // and All must be set.
 type Selector struct {
-	// Names are names, or globs such as "nightly-*". A plain name that has no definition fails with a
+	// Names lists names, or globs such as "nightly-*". If a plain name has no definition, the call fails with a
 	// *NoSuchDefinitionError.
 	Names []string
 	// Labels are conditions on labels, such as "team=data".
@@ -35,10 +35,10 @@ type signature struct {
 	revision          *uint64
 }
 
-// operate fills in the signature of a change and makes the change. If it generates the request id, it also sends the
-// newest revision that the Client had seen, as acquisitions do. The change is thus made only once, however late a retry
-// arrives. A first attempt may look too old merely because the Client had not made a call for a long time. In that
-// case, operate retries the change with a new id.
+// operate fills in a change's signature and makes the change. If it generates the request id, it also sends the newest
+// revision that the Client has seen, as acquisitions do, so that the change is made only once, however late a retry
+// arrives. A first attempt may look too old merely because the Client has not made a call for a long time. If so,
+// operate retries the change with a new id.
 func operate[M, R any](
 	ctx context.Context, c *Client, m *M, by signature,
 	method func(gatekeeperv1.OperatorServiceClient, context.Context, *M, ...grpc.CallOption) (*R, error),
@@ -70,7 +70,7 @@ type MoveRequest struct {
 	Drain time.Duration
 	// DryRun reports what the move would do, without changing anything.
 	DryRun bool
-	// Expected is the Digest from a dry run's answer. The move fails with a *ChangedSinceError if its effect would
+	// Expected is the Digest from a dry run's response. The move fails with a *ChangedSinceError if its effect would
 	// differ now. If Expected is empty, this is not checked.
 	Expected string
 	// Author and Reason are written to the journal. Author defaults to the Client's acquirer.
@@ -80,14 +80,14 @@ type MoveRequest struct {
 }
 
 // Move changes the selected definitions that admit FromGroup to admit ToGroup instead, in a single change that can be
-// undone as a whole. Definitions that do not admit FromGroup are not changed. The answer lists what was moved and what
-// was not, the holders that must stop, and reasons why the move may be a mistake (Doubts, Mistake). Move itself rejects
-// only impossible changes. Change is 0 if nothing was moved, for example because no definition admits FromGroup.
-// Mistake then names the argument that is probably wrong. To have a person confirm a move, do a dry run first, then
-// make the move with the dry run's Digest as Expected.
+// undone as a whole. Definitions that do not admit FromGroup are not changed. The response lists what was moved and
+// what was not, the holders that must stop, and reasons why the move may be a mistake (Doubts, Mistake). Move itself
+// rejects only impossible changes. Change is 0 if nothing was moved, for example because no definition admits
+// FromGroup. Mistake then names the argument that is probably wrong. To let a person confirm a move, do a dry run
+// first, then make the move with the dry run's Digest as Expected.
 //
 // The move is made once, however often the call is retried. An application that retries it after an unknown outcome
-// must use the same RequestID for both calls. The second call then returns the same answer as the first. Servers
+// must use the same RequestID for both calls. The second call then returns the same response as the first. Servers
 // remember a request for at least 10 minutes, so set a deadline for ctx. A later retry is refused with
 // ErrOutcomeUnknown if the Client generated the id and has seen a revision. All of this also applies to Pause, Resume,
 // Cordon and Uncordon.
@@ -123,8 +123,8 @@ type PauseRequest struct {
 	// them.
 	KeepPaused bool
 	// Expected is the Digest from a Preview of this request. The pause fails with a *ChangedSinceError if the selector
-	// now matches other definitions, or if the definitions or their pauses have changed. If Expected is empty, this is
-	// not checked.
+	// now matches different definitions, or if the definitions or their pauses have changed. If Expected is empty, this
+	// is not checked.
 	Expected string
 	// Author and Reason are written to the journal. Author defaults to the Client's acquirer.
 	Author, Reason string
@@ -178,9 +178,9 @@ func (r ResumeRequest) message() *gatekeeperv1.ResumeRequest {
 	}
 }
 
-// Resume ends the pauses of the selected semaphores. Semaphores that are not paused are not changed; the answer lists
-// the resumed semaphores. The errors are those of Pause, except that a selector with All succeeds even if there are no
-// definitions.
+// Resume ends the pauses of the selected semaphores. Semaphores that are not paused are not changed. The response lists
+// the resumed semaphores. The errors are the same as for Pause, except that a selector with All succeeds even if there
+// are no definitions.
 func (c *Client) Resume(ctx context.Context, req ResumeRequest) (*gatekeeperv1.ResumeResponse, error) {
 	m := req.message()
 	return operate(ctx, c, m, signature{&m.Author, &m.RequestId, &m.RequestRevision}, gatekeeperv1.OperatorServiceClient.Resume)
@@ -194,7 +194,7 @@ type CordonRequest struct {
 	// of them is excluded. At least one is required.
 	GroupPattern, AcquirerPattern string
 	End                           End
-	// Drain is how long holders that match may continue, from 0 to 24 h.
+	// Drain is how long matching holders may continue, from 0 to 24 h.
 	Drain time.Duration
 	// Author and Reason are written to the journal. Author defaults to the Client's acquirer.
 	Author, Reason string
@@ -217,7 +217,7 @@ func (r CordonRequest) message() (*gatekeeperv1.CordonRequest, error) {
 }
 
 // Cordon excludes groups or acquirers from every semaphore until the cordon ends, either at its End or through
-// Uncordon. Holders that match must stop. The answer contains the cordon's id. The error is an *InvalidFieldError, or
+// Uncordon. Matching holders must stop. The response contains the cordon's id. The error is an *InvalidFieldError, or
 // an error that any call can return.
 func (c *Client) Cordon(ctx context.Context, req CordonRequest) (*gatekeeperv1.CordonResponse, error) {
 	m, err := req.message()
@@ -262,9 +262,9 @@ func (r CordonRequest) preview() (*gatekeeperv1.PreviewRequest, error) {
 	return &gatekeeperv1.PreviewRequest{Change: &gatekeeperv1.PreviewRequest_Cordon{Cordon: m}}, err
 }
 
-// Preview reports what a request would do, without changing anything. The answer lists the holders that must stop, the
-// callers that are excluded, and why a person should confirm the change (Confirm). Pass its Digest as Expected in the
-// same request. The errors are the same as for the request itself.
+// Preview reports what a request would do, without changing anything. The response lists the holders that must stop,
+// the callers that are excluded, and the reasons why a person should confirm the change (Confirm). To make the change,
+// send the same request with the response's Digest as Expected. The errors are the same as for the request itself.
 func (c *Client) Preview(ctx context.Context, req Previewable) (*gatekeeperv1.PreviewResponse, error) {
 	m, err := req.preview()
 	if err != nil {

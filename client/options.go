@@ -23,7 +23,7 @@ const (
 	DefaultEndpoint = "127.0.0.1:" + DefaultPort // or GK_ENDPOINTS, separated by commas
 	DefaultGroup    = "default"                  // or GK_GROUP
 
-	// DefaultAttemptTimeout bounds one attempt of a call; the context bounds all of them.
+	// DefaultAttemptTimeout bounds each attempt of a call; the context bounds the whole call.
 	DefaultAttemptTimeout = 5 * time.Second
 )
 
@@ -43,7 +43,7 @@ type dialOption func(*settings) error
 
 func (o dialOption) dial(s *settings) error { return o(s) }
 
-// settings holds the options of Dial.
+// settings holds the options passed to Dial.
 type settings struct {
 	endpoints      []string
 	defaults       acquisition
@@ -148,7 +148,7 @@ func WithAcquirer(acquirer string) SharedOption {
 // 10 s. An acquisition fails with a *StopTimeError if the stop time is more than half of the permit's duration.
 func WithStopTime(d time.Duration) SharedOption { return func(a *acquisition) { a.stopTime = d } }
 
-// WithAttemptTimeout bounds one attempt of a call. The default is DefaultAttemptTimeout.
+// WithAttemptTimeout bounds each attempt of a call. The default is DefaultAttemptTimeout.
 func WithAttemptTimeout(d time.Duration) Option {
 	return dialOption(func(s *settings) error {
 		if d <= 0 {
@@ -160,7 +160,7 @@ func WithAttemptTimeout(d time.Duration) Option {
 }
 
 // WithSubmitBuffer limits the number of job submissions that wait while no server is responding. Further submissions
-// fail with a *SubmitBufferError. The default is DefaultSubmitBuffer. Each submission waits until a server answers or
+// fail with a *SubmitBufferError. The default is DefaultSubmitBuffer. Each submission waits until a server responds or
 // its context ends, and keeps its tasks in memory.
 func WithSubmitBuffer(submissions int) Option {
 	return dialOption(func(s *settings) error {

@@ -55,7 +55,7 @@ func (c *Client) WaitingTasks(ctx context.Context, req *gatekeeperv1.ListWaiters
 	return r.GetTasks(), err
 }
 
-// AllDenied reads the callers that were denied for a reason that waiting does not fix, sorted by semaphore, page by
+// AllDenied reads the callers that were denied for reasons that waiting does not fix, sorted by semaphore, page by
 // page. An error is yielded last.
 func (c *Client) AllDenied(ctx context.Context, req *gatekeeperv1.ListDeniedRequest) iter.Seq2[*gatekeeperv1.DeniedCaller, error] {
 	return pages(req.GetPageToken(), func(token string) ([]*gatekeeperv1.DeniedCaller, string, error) {

@@ -34,19 +34,19 @@ type Permit struct {
 	released  bool
 
 	// The renewer's mutex guards everything below.
-	belief   belief
-	ended    bool
-	refused  error         // why a refresh was refused; no refresh is sent after that
-	inFlight bool          // the frame in flight contains it
-	stopping bool          // the context has ended
-	drain    time.Duration // refreshes are granted until then even though the holder must stop; 0: no known drain
-	named    uint64        // the last stream on which its token was named
-	waiters  []refreshWaiter
-	at       [schedules]time.Duration
-	index    [schedules]int // -1: not scheduled
+	belief     belief
+	ended      bool
+	refused    error         // why a refresh was refused; no refresh is sent after that
+	inFlight   bool          // the frame in flight contains it
+	stopping   bool          // the context has ended
+	drain      time.Duration // refreshes are granted until then even though the holder must stop; 0: no known drain
+	lastStream uint64        // the last stream on which its token was sent
+	waiters    []refreshWaiter
+	at         [numSchedules]time.Duration
+	index      [numSchedules]int // -1: not scheduled
 }
 
-// refreshWaiter waits for the answer to an attempt that was sent at or after a given time.
+// refreshWaiter waits for the response to an attempt sent at or after a given time.
 type refreshWaiter struct {
 	after  time.Duration
 	result chan error // buffered
@@ -72,7 +72,7 @@ func (p *Permit) Firing() (name string, due time.Time) {
 // Group returns the group under which the permit was acquired.
 func (p *Permit) Group() string { return p.identity.GetGroup() }
 
-// Acquirer returns the acquirer of the permit.
+// Acquirer returns the permit's acquirer.
 func (p *Permit) Acquirer() string { return p.identity.GetAcquirer() }
 
 // HolderID returns the holder id under which the permit was acquired.
@@ -86,7 +86,7 @@ func (p *Permit) HolderID() string { return p.identity.GetHolderId() }
 func (p *Permit) Context() context.Context { return p.ctx }
 
 // Done returns a channel that is closed when the permit can no longer be counted on: when it is released or lost, and
-// no later than the local deadline, whether or not a server answers.
+// no later than the local deadline, whether or not a server responds.
 func (p *Permit) Done() <-chan struct{} { return p.done }
 
 // Held reports whether the permit can be counted on now. It reads the clock instead of relying on a timer, so it is
@@ -114,10 +114,10 @@ func (p *Permit) SafeUntil() time.Time {
 	return k.wallTime(p.belief.deadline)
 }
 
-// DrainUntil returns a lower bound on when the drain ends, according to the last answer. Until then, a holder that must
-// stop is still granted refreshes, so that it can finish its work. The result is the zero time if there is no drain, or
-// if it has ended. It only reflects the servers' current intent: another order to stop can cut the drain short.
-// SafeUntil still reports how long the permit can be counted on.
+// DrainUntil returns a lower bound on when the drain ends, according to the last response. Until then, a holder that
+// must stop is still granted refreshes, so that it can finish its work. The result is the zero time if there is no
+// drain, or if it has ended. It only reflects the servers' current intent: another order to stop can cut the drain
+// short. SafeUntil still reports how long the permit can be counted on.
 func (p *Permit) DrainUntil() time.Time {
 	k := p.renewer
 	k.mu.Lock()
@@ -131,8 +131,8 @@ func (p *Permit) DrainUntil() time.Time {
 // ExpirationPeriod is the same as Duration, under the name that other lock libraries use.
 func (p *Permit) ExpirationPeriod() time.Duration { return p.Duration() }
 
-// Duration returns how long the permit lasts without a refresh, according to the last answer: the definition's
-// duration.
+// Duration returns how long the permit lasts without a refresh. This is the definition's duration, according to the
+// last response.
 func (p *Permit) Duration() time.Duration {
 	p.renewer.mu.Lock()
 	defer p.renewer.mu.Unlock()
@@ -164,21 +164,21 @@ func (p *Permit) Ensure(ctx context.Context, d time.Duration) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if left, _ := p.left(); left >= d {
+	if left, _ := p.remaining(); left >= d {
 		return nil
 	}
 	if err := p.Refresh(ctx); err != nil {
 		return err
 	}
-	left, err := p.left()
+	left, err := p.remaining()
 	if err == nil && left < d {
 		err = &TooShortError{Wanted: d, Left: left, Duration: p.Duration()}
 	}
 	return err
 }
 
-// left returns how long the permit can be counted on, or an error with the reason if it cannot.
-func (p *Permit) left() (time.Duration, error) {
+// remaining returns how long the permit can be counted on, or an error with the reason if it cannot.
+func (p *Permit) remaining() (time.Duration, error) {
 	k := p.renewer
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -201,7 +201,8 @@ func (p *Permit) Progress() {
 	}
 }
 
-// sinceProgress returns the time since the last Progress for a refresh, or nil if the job does not report progress.
+// sinceProgress returns the time since the last call to Progress, for a refresh, or nil if the job does not report
+// progress.
 func (p *Permit) sinceProgress(now time.Duration) *durationpb.Duration {
 	if !p.reports.Load() {
 		return nil
@@ -218,10 +219,10 @@ func (p *Permit) stallsAt() time.Duration {
 }
 
 // Release gives up the permit. Call it only after the job has stopped. The permit ends immediately: its context ends
-// with ErrReleased, and Done is closed. Then the servers are notified, with retries until one of them answers, ctx
-// ends, or no server can still hold the permit, which takes the permit's remaining time, plus its full duration (which
-// a new leader restarts), plus a few seconds. If ctx has already ended, Release still tries for a short time. Pass a
-// ctx that ends when the process must exit.
+// with ErrReleased, and Done is closed. Release then notifies the servers, retrying until one of them responds, ctx
+// ends, or no server can still hold the permit. Servers can hold it for its remaining time and then, because a new
+// leader restarts it, for its full duration and a few more seconds. If ctx has already ended, Release still tries for a
+// short time. Pass a ctx that ends when the process must exit.
 //
 // It returns nil if this release, or a retry of it, freed the slot. It returns an *EndedError if the permit had already
 // ended, for example by expiring. It returns an *UnavailableError if no server responded. Release may then be called
@@ -231,7 +232,7 @@ func (p *Permit) Release(ctx context.Context) error {
 	return p.release(ctx, gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE, "")
 }
 
-// ReleaseFailed releases the permit of a job that finished with an error: its firing has failed and does not run again.
+// ReleaseFailed releases the permit of a job that finished with an error: its firing has failed and is not run again.
 // cause is stored with the firing for operators, truncated to 256 bytes; it may be nil. Servers below feature level 4
 // treat the firing as done.
 func (p *Permit) ReleaseFailed(ctx context.Context, cause error) error {
@@ -278,7 +279,7 @@ func (p *Permit) release(ctx context.Context, outcome gatekeeperv1.ReleaseOutcom
 	return nil
 }
 
-// maxFailure is how many bytes of an error are sent with a release. Servers store fewer.
+// maxFailure is the maximum number of bytes of an error that are sent with a release. Servers store fewer.
 const maxFailure = 1024
 
 // truncate truncates s to at most maxBytes bytes, keeping it valid UTF-8.
@@ -286,9 +287,9 @@ func truncate(s string, maxBytes int) string {
 	return strings.ToValidUTF8(s[:min(len(s), maxBytes)], "")
 }
 
-// sendRelease sends a release, with retries for at most the duration within. Permits().Release has no such limit.
+// sendRelease sends a release, and retries it for at most the duration within. Permits().Release has no such limit.
 func (c *Client) sendRelease(ctx context.Context, within time.Duration, q *gatekeeperv1.ReleaseRequest) (r *gatekeeperv1.ReleaseResponse, err error) {
-	opts := call{idempotent: true, held: true, timeout: c.settings.attemptTimeout, within: within}
+	opts := call{idempotent: true, forHeldPermit: true, timeout: c.settings.attemptTimeout, within: within}
 	err = c.do(ctx, opts, func(ctx context.Context, conn *link) (err error) {
 		var p peer.Peer
 		r, err = gatekeeperv1.NewPermitServiceClient(conn).Release(ctx, q, grpc.Peer(&p))

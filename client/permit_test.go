@@ -11,8 +11,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// ended returns the cause of the permit's context, or nil if the context has not ended.
-func ended(p *Permit) error { return context.Cause(p.Context()) }
+// endCause returns the cause of the permit's context, or nil if the context has not ended.
+func endCause(p *Permit) error { return context.Cause(p.Context()) }
 
 func isDone(p *Permit) bool {
 	select {
@@ -23,8 +23,8 @@ func isDone(p *Permit) bool {
 	}
 }
 
-// held acquires a permit with token 7 from server a.
-func held(t *testing.T, c *Client, a *server, duration time.Duration, opts ...AcquireOption) *Permit {
+// acquireFrom acquires a permit with token 7 from server a.
+func acquireFrom(t *testing.T, c *Client, a *server, duration time.Duration, opts ...AcquireOption) *Permit {
 	t.Helper()
 	a.set(func(s *server) { s.tryAcquire, s.release = grants(7, duration), releases })
 	return acquire(t, c.Semaphore("export", opts...))
@@ -44,11 +44,11 @@ func release(t *testing.T, p *Permit) {
 
 func TestPermit_ReachableServer_IsKeptAliveForHours(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, 10*time.Second)
+		p := acquireFrom(t, c, a, 10*time.Second)
 		for range 3600 {
 			pass(time.Second)
-			if !p.Held() || ended(p) != nil || isDone(p) {
-				t.Fatalf("permit was lost: %v", ended(p))
+			if !p.Held() || endCause(p) != nil || isDone(p) {
+				t.Fatalf("permit was lost: %v", endCause(p))
 			}
 			if left := time.Until(p.SafeUntil()); left < 6*time.Second || left > 9800*time.Millisecond {
 				t.Fatalf("SafeUntil() is %s away, want 6s to 9.8s", left)
@@ -69,7 +69,7 @@ func TestPermit_NoServerResponds_ContextEndsAtStopTimeAndPermitAtDeadline(t *tes
 		w := newCluster(t, "a", "b")
 		c := w.dial([]string{"a", "b"})
 		start := time.Now()
-		p := held(t, c, w.servers["a"], 10*time.Second, WithStopTime(3*time.Second))
+		p := acquireFrom(t, c, w.servers["a"], 10*time.Second, WithStopTime(3*time.Second))
 		w.servers["a"].down()
 		w.servers["b"].down()
 
@@ -77,9 +77,9 @@ func TestPermit_NoServerResponds_ContextEndsAtStopTimeAndPermitAtDeadline(t *tes
 		if at := time.Since(start); at != 6800*time.Millisecond { // 10 s - 2% - 3 s
 			t.Errorf("context ended after %s, want 6.8s", at)
 		}
-		stop, ok := errors.AsType[*StopError](ended(p))
+		stop, ok := errors.AsType[*StopError](endCause(p))
 		if !ok || !errors.Is(stop, ErrExpiring) || errors.Is(stop, ErrStopped) {
-			t.Errorf("context cause = %v, want ErrExpiring", ended(p))
+			t.Errorf("context cause = %v, want ErrExpiring", endCause(p))
 		}
 		if left := stop.Until.Sub(start); left != 9800*time.Millisecond {
 			t.Errorf("Until is %s after the grant, want 9.8s", left)
@@ -115,15 +115,15 @@ func TestPermit_ServerReturnsBeforeDeadline_IsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b", "c")
 		c := w.dial([]string{"a", "b", "c"})
-		p := held(t, c, w.servers["a"], 10*time.Second)
+		p := acquireFrom(t, c, w.servers["a"], 10*time.Second)
 		for _, s := range w.servers {
 			s.down()
 		}
 		pass(6 * time.Second)
 		w.servers["c"].up()
 		pass(30 * time.Second)
-		if ended(p) != nil || !p.Held() {
-			t.Fatalf("permit was lost: %v", ended(p))
+		if endCause(p) != nil || !p.Held() {
+			t.Fatalf("permit was lost: %v", endCause(p))
 		}
 	})
 }
@@ -132,11 +132,11 @@ func TestPermit_SilentLeader_ClientSwitchesToAnotherMember(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")
 		c := w.dial([]string{"a", "b"})
-		p := held(t, c, w.servers["a"], 10*time.Second)
+		p := acquireFrom(t, c, w.servers["a"], 10*time.Second)
 		w.servers["a"].ignoreFrames()
 		pass(time.Minute)
-		if ended(p) != nil || !p.Held() {
-			t.Fatalf("permit was lost: %v", ended(p))
+		if endCause(p) != nil || !p.Held() {
+			t.Fatalf("permit was lost: %v", endCause(p))
 		}
 		if n := len(get(w.servers["b"], func(s *server) []sentFrame { return s.frames })); n < 10 {
 			t.Errorf("b received %d frames, want at least 10", n)
@@ -146,7 +146,7 @@ func TestPermit_SilentLeader_ClientSwitchesToAnotherMember(t *testing.T) {
 
 func TestPermit_SlowResponse_DeadlineCountsFromSendTime(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, 60*time.Second)
+		p := acquireFrom(t, c, a, 60*time.Second)
 		answered := make(chan time.Time, 100)
 		keep := a.keepAlive
 		a.setKeepAlive(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
@@ -177,13 +177,13 @@ func TestPermit_RefusedRefresh_EndsContextImmediatelyAndPermitAtDeadline(t *test
 		t.Run(cause.String(), func(t *testing.T) {
 			withServer(t, func(t *testing.T, c *Client, a *server) {
 				start := time.Now()
-				p := held(t, c, a, 10*time.Second)
-				a.answerWith(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, cause, "because"))
+				p := acquireFrom(t, c, a, 10*time.Second)
+				a.respondWith(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, cause, "because"))
 				<-p.Context().Done()
 				if at := time.Since(start); at > 1200*time.Millisecond {
 					t.Errorf("context ended after %s, want at most 1.2s", at)
 				}
-				if err := ended(p); !errors.Is(err, want) || !errors.Is(err, ErrStopped) || !strings.Contains(err.Error(), "because") {
+				if err := endCause(p); !errors.Is(err, want) || !errors.Is(err, ErrStopped) || !strings.Contains(err.Error(), "because") {
 					t.Errorf("context cause = %v, want %v", err, want)
 				}
 				if err := p.Refresh(t.Context()); !errors.Is(err, want) {
@@ -203,12 +203,12 @@ func TestPermit_RefusedRefresh_EndsContextImmediatelyAndPermitAtDeadline(t *test
 
 func TestPermit_StoppingNotice_EndsContextButNotRefreshes(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, 10*time.Second)
+		p := acquireFrom(t, c, a, 10*time.Second)
 		pass(2 * time.Second)
 		a.notify(result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_STOPPING, gatekeeperv1.StopCause_STOP_CAUSE_DRAINED, "moving"))
 		synctest.Wait()
-		if !errors.Is(ended(p), ErrMoved) {
-			t.Fatalf("context cause = %v, want ErrMoved", ended(p))
+		if !errors.Is(endCause(p), ErrMoved) {
+			t.Fatalf("context cause = %v, want ErrMoved", endCause(p))
 		}
 		pass(time.Minute)
 		if !p.Held() || isDone(p) {
@@ -221,16 +221,16 @@ func TestPermit_Lost_EndsImmediately(t *testing.T) {
 	lost := result(7, gatekeeperv1.RefreshStatus_REFRESH_STATUS_LOST, 0, "it expired")
 	for name, send := range map[string]func(*server){
 		"notice": func(s *server) { s.notify(lost) },
-		"result": func(s *server) { s.answerWith(lost) },
+		"result": func(s *server) { s.respondWith(lost) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			withServer(t, func(t *testing.T, c *Client, a *server) {
-				p := held(t, c, a, 30*time.Second)
+				p := acquireFrom(t, c, a, 30*time.Second)
 				pass(1500 * time.Millisecond)
 				send(a)
 				<-p.Done()
-				if left := time.Until(p.SafeUntil()); p.Held() || left > 0 || !errors.Is(ended(p), ErrLost) || !strings.Contains(ended(p).Error(), "it expired") {
-					t.Errorf("Held() = %v, SafeUntil() is %s away, cause %v; want a lost permit", p.Held(), left, ended(p))
+				if left := time.Until(p.SafeUntil()); p.Held() || left > 0 || !errors.Is(endCause(p), ErrLost) || !strings.Contains(endCause(p).Error(), "it expired") {
+					t.Errorf("Held() = %v, SafeUntil() is %s away, cause %v; want a lost permit", p.Held(), left, endCause(p))
 				}
 			})
 		})
@@ -239,7 +239,7 @@ func TestPermit_Lost_EndsImmediately(t *testing.T) {
 
 func TestPermit_RetryOrMissingResult_IsRefreshedAgainSoon(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, 10*time.Second)
+		p := acquireFrom(t, c, a, 10*time.Second)
 		keep := a.keepAlive
 		n := 0
 		a.setKeepAlive(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
@@ -266,11 +266,11 @@ func TestPermit_RetryOrMissingResult_IsRefreshedAgainSoon(t *testing.T) {
 	})
 }
 
-func TestPermit_ShortenedDuration_MovesDeadlineOnceStated(t *testing.T) {
+func TestPermit_ShortenedDuration_MovesDeadlineOnceAFrameStatesIt(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, 60*time.Second)
+		p := acquireFrom(t, c, a, 60*time.Second)
 		keep := a.keepAlive
-		a.answerWith(refreshed(7, 10*time.Second))
+		a.respondWith(refreshed(7, 10*time.Second))
 		before := p.SafeUntil()
 		if err := p.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
@@ -292,15 +292,15 @@ func TestPermit_ShortenedDuration_MovesDeadlineOnceStated(t *testing.T) {
 		a.set(func(s *server) { s.keepAlive = keep })
 		pass(time.Minute)
 		if !p.Held() {
-			t.Errorf("permit was lost: %v", ended(p))
+			t.Errorf("permit was lost: %v", endCause(p))
 		}
 	})
 }
 
 func TestPermit_LengthenedDuration_ExtendsTheDeadline(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, 10*time.Second)
-		a.answerWith(refreshed(7, time.Minute))
+		p := acquireFrom(t, c, a, 10*time.Second)
+		a.respondWith(refreshed(7, time.Minute))
 		if err := p.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -315,7 +315,7 @@ func TestPermit_ResponseAfterDeadline_StaysLost(t *testing.T) {
 		w := newCluster(t, "a")
 		clock := &jumpingClock{start: time.Now()}
 		c := w.dial([]string{"a"}, WithClock(clock))
-		p := held(t, c, w.servers["a"], 10*time.Second)
+		p := acquireFrom(t, c, w.servers["a"], 10*time.Second)
 		keep := w.servers["a"].keepAlive
 		w.servers["a"].setKeepAlive(func(r *gatekeeperv1.KeepAliveRequest) (*gatekeeperv1.KeepAliveResponse, error) {
 			clock.jump(time.Hour) // the machine was suspended while the frame was in flight
@@ -324,8 +324,8 @@ func TestPermit_ResponseAfterDeadline_StaysLost(t *testing.T) {
 		if err := p.Refresh(t.Context()); !errors.Is(err, ErrLost) {
 			t.Errorf("Refresh() = %v, want ErrLost", err)
 		}
-		if p.Held() || !isDone(p) || !errors.Is(ended(p), ErrLost) {
-			t.Errorf("Held() = %v, cause %v; want a lost permit", p.Held(), ended(p))
+		if p.Held() || !isDone(p) || !errors.Is(endCause(p), ErrLost) {
+			t.Errorf("Held() = %v, cause %v; want a lost permit", p.Held(), endCause(p))
 		}
 	})
 }
@@ -335,7 +335,7 @@ func TestPermit_MachineSuspended_EndsWithinASecondOfWakingUp(t *testing.T) {
 		w := newCluster(t, "a")
 		clock := &jumpingClock{start: time.Now()}
 		c := w.dial([]string{"a"}, WithClock(clock))
-		p := held(t, c, w.servers["a"], 10*time.Minute)
+		p := acquireFrom(t, c, w.servers["a"], 10*time.Minute)
 		w.servers["a"].down()
 		pass(300 * time.Millisecond)
 		clock.jump(time.Hour)
@@ -362,7 +362,7 @@ func (c *jumpingClock) jump(d time.Duration) { c.sleep.add(d) }
 // A new leader restarts every permit with its full duration, so a release must be retried long after the deadline.
 func TestRelease_FailoverOutlastsDeadline_FreesTheSlot(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, 10*time.Second)
+		p := acquireFrom(t, c, a, 10*time.Second)
 		a.down()
 		time.AfterFunc(18*time.Second, a.up) // a leader elected at 9 s keeps the permit until 19 s
 		release(t, p)
@@ -374,7 +374,7 @@ func TestRelease_FailoverOutlastsDeadline_FreesTheSlot(t *testing.T) {
 
 func TestRelease_AfterTheDeadline_IsRetriedWhileAServerMayHoldThePermit(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, 10*time.Second)
+		p := acquireFrom(t, c, a, 10*time.Second)
 		a.down()
 		<-p.Done()
 		pass(time.Second)
@@ -385,7 +385,7 @@ func TestRelease_AfterTheDeadline_IsRetriedWhileAServerMayHoldThePermit(t *testi
 
 func TestRelease_NoServerAnswers_ReturnsOnceNoServerCanHoldThePermit(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, 10*time.Second)
+		p := acquireFrom(t, c, a, 10*time.Second)
 		a.down()
 		for _, want := range []time.Duration{9800*time.Millisecond + 10400*time.Millisecond + 5*time.Second, cleanupTimeout} {
 			start := time.Now()
@@ -402,7 +402,7 @@ func TestRelease_NoServerAnswers_ReturnsOnceNoServerCanHoldThePermit(t *testing.
 
 func TestRelease_CallersContextEnds_ReturnsEarly(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
-		p := held(t, c, a, 10*time.Second)
+		p := acquireFrom(t, c, a, 10*time.Second)
 		a.down()
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()

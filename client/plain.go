@@ -50,7 +50,7 @@ const (
 
 	plainUntrusted      = "the server's certificate is not trusted"
 	plainBadCertificate = "the server does not accept the client certificate"
-	plainNoCertificate  = "the server requires a client certificate: configure one with its key"
+	plainNoCertificate  = "the server requires a client certificate: configure a certificate and its key"
 )
 
 // plainTable maps substrings of error messages to plain messages. The first entry found in a message wins, so the
@@ -81,7 +81,7 @@ var plainTable = []struct{ part, text string }{ //nolint:gochecknoglobals // a t
 }
 
 // plainMessage replaces a message from gRPC, TLS or the system with a plain one. It returns unknown messages unchanged,
-// apart from the prefixes that gRPC adds.
+// except for removing the prefixes that gRPC adds.
 func plainMessage(text string) string {
 	if _, inner, ok := strings.Cut(text, `desc = "`); ok {
 		text = strings.TrimSuffix(inner, `"`)
@@ -100,7 +100,7 @@ func plainMessage(text string) string {
 	return text
 }
 
-// leaderless reports whether an error comes from a server that does not know the current leader.
+// leaderless reports whether an error comes from a server that is not the leader, whether or not it knows the leader.
 func leaderless(err error) bool {
 	s, ok := grpcStatus(err)
 	if !ok {

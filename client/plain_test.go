@@ -19,7 +19,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// listen returns the address of a listener. It accepts connections until the test ends, and passes them to serve.
+// listen starts a listener and returns its address. The listener accepts connections until the test ends, and passes
+// them to serve.
 func listen(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
 	l := must(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
@@ -42,7 +43,7 @@ func listen(t *testing.T, serve func(net.Conn)) string {
 	return l.Addr().String()
 }
 
-// Error texts of gRPC, TLS and the operating system vary between versions. Error texts of this package must not.
+// Error messages from gRPC, TLS and the operating system vary between versions. This package's messages must not.
 func TestUnavailable_ConnectionErrors_HavePlainText(t *testing.T) {
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)

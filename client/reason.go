@@ -68,7 +68,7 @@ func parseHint(i *errdetails.ErrorInfo) leaderHint {
 	return leaderHint{address: withPort(i.GetMetadata()["leader_api"]), term: term, name: i.GetMetadata()["leader_name"]}
 }
 
-// retryDelay returns how long the server asks clients to wait before a retry, or 0 if it does not specify a delay.
+// retryDelay returns how long the server asks clients to wait before retrying, or 0 if it does not specify a delay.
 func retryDelay(s *status.Status) time.Duration {
 	for _, d := range s.Details() {
 		if r, ok := d.(*errdetails.RetryInfo); ok {

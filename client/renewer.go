@@ -15,8 +15,8 @@ const (
 	// maxSleep bounds every sleep until a permit's next event, because Go's timers stop while the machine is suspended
 	// but the Clock does not.
 	maxSleep = time.Second
-	// firstRefresh bounds the time to the first refresh of a new permit, because a server sends notices only on a
-	// stream that has named the token. Jobs shorter than that need no refresh.
+	// firstRefresh bounds the time until a new permit's first refresh, because a server sends notices only on a stream
+	// that has named the token. Jobs that are shorter need no refresh.
 	firstRefresh = time.Second
 )
 
@@ -68,7 +68,7 @@ func newRenewer(c *Client) *renewer {
 var errHeldTwice = errors.New("the servers granted a token that this process already holds under a different holder id")
 
 // add starts keeping a granted permit alive.
-func (r *renewer) add(ctx context.Context, a *acquisition, got answer) (*Permit, error) {
+func (r *renewer) add(ctx context.Context, a *acquisition, got attemptResult) (*Permit, error) {
 	granted := got.grant.GetPermit()
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -93,7 +93,7 @@ func (r *renewer) add(ctx context.Context, a *acquisition, got answer) (*Permit,
 		stall:    a.stallLimit,
 		done:     make(chan struct{}),
 		belief:   got.belief,
-		index:    [schedules]int{-1, -1},
+		index:    [numSchedules]int{-1, -1},
 	}
 	p.progress.Store(int64(now))
 	p.reports.Store(p.stall > 0)
@@ -152,7 +152,7 @@ func (a *alarm) ringBy(at, now time.Duration) {
 	}
 }
 
-// watch processes the events of permits until the renewer closes.
+// watch processes permit events until the renewer is closed.
 func (r *renewer) watch() {
 	timer := time.NewTimer(maxSleep)
 	defer timer.Stop()
@@ -239,12 +239,12 @@ func (r *renewer) end(p *Permit, cause error) {
 	r.beliefEnded(p)
 	r.events.remove(p)
 	r.refresh.remove(p)
-	if p.named != 0 && p.named == r.streams {
+	if p.lastStream != 0 && p.lastStream == r.streams {
 		r.forget = append(r.forget, p.Token())
 	}
 	p.cancel(cause)
 	close(p.done)
-	p.answerAll(cause)
+	p.failWaiters(cause)
 }
 
 // drop ends belief in a permit that is about to be released. It returns how long a server may still hold the permit if
@@ -256,7 +256,7 @@ func (r *renewer) drop(p *Permit) time.Duration {
 	return p.belief.deadline - r.clock.Now() + afterDeadline(p.belief.duration)
 }
 
-// released records that the servers have answered a release.
+// released records that the servers have responded to a release.
 func (r *renewer) released(p *Permit) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -291,7 +291,7 @@ func (r *renewer) requestRefresh(p *Permit) (refreshWaiter, error) {
 	}
 	w := refreshWaiter{after: now, result: make(chan error, 1)}
 	p.waiters = append(p.waiters, w)
-	if !p.inFlight { // otherwise it is sent again after the answer to the frame in flight
+	if !p.inFlight { // otherwise the refresh is sent after the response to the frame in flight
 		r.refresh.set(p, now)
 		r.serveAlarm.ringBy(now, now)
 	}
@@ -305,8 +305,8 @@ func (r *renewer) removeWaiter(p *Permit, w refreshWaiter) {
 	p.waiters = slices.DeleteFunc(p.waiters, func(o refreshWaiter) bool { return o.result == w.result })
 }
 
-// answerAll answers every waiter. The caller holds the renewer's mutex.
-func (p *Permit) answerAll(err error) {
+// failWaiters passes err to every waiter. The caller holds the renewer's mutex.
+func (p *Permit) failWaiters(err error) {
 	for _, w := range p.waiters {
 		w.result <- err
 	}

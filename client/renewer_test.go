@@ -30,7 +30,7 @@ func (r *renewer) grantNow(t testing.TB, token uint64, duration time.Duration) *
 	t.Helper()
 	id, now := "h", r.clock.Now()
 	p := must(r.add(t.Context(), &acquisition{holderID: &id},
-		answer{grant: grant("s", token, duration, 0), belief: newBelief(now, 0, duration, now)}))(t)
+		attemptResult{grant: grant("s", token, duration, 0), belief: newBelief(now, 0, duration, now)}))(t)
 	return p
 }
 

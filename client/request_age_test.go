@@ -83,8 +83,8 @@ func TestTryAcquire_TooOldWithoutNewerRevision_ReturnsError(t *testing.T) {
 	})
 }
 
-// A waiting request has no permit yet, so the Client may send the newer revision of its place in the queue. A long wait
-// therefore does not make the request too old.
+// A waiting request has no permit yet, so the Client may send the newer revision of its place in the queue. That way, a
+// long wait does not make the request too old.
 func TestAcquire_Repeated_SendsTheRevisionOfItsPlace(t *testing.T) {
 	withServer(t, func(t *testing.T, c *Client, a *server) {
 		c.observe(7)
@@ -187,12 +187,12 @@ func TestTakeOver_PermitEndsBeforeTheRetry_OutcomeIsUnknown(t *testing.T) {
 func TestMayFollowSuccess_PermitEnded_OnlyForCallsAboutThePermit(t *testing.T) {
 	ended := typed(t.Context(), refused(codes.NotFound, reasonNoSuchPermit, "token", "7"))
 	if submit := (call{idempotent: true}); submit.mayFollowSuccess(ended) {
-		t.Error("a refused SubmitJob may follow a success")
+		t.Error("mayFollowSuccess() = true for SubmitJob, want false")
 	}
 	for _, method := range []string{gatekeeperv1.PermitService_TakeOver_FullMethodName, gatekeeperv1.PermitService_Revoke_FullMethodName} {
 		withServer(t, func(t *testing.T, c *Client, _ *server) {
-			if !(caller{c}).how(method, &gatekeeperv1.RevokeRequest{}).mayFollowSuccess(ended) {
-				t.Errorf("a refused %s cannot follow a success", method)
+			if !(caller{c}).callFor(method, &gatekeeperv1.RevokeRequest{}).mayFollowSuccess(ended) {
+				t.Errorf("mayFollowSuccess() = false for %s, want true", method)
 			}
 		})
 	}

@@ -22,7 +22,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// renew overwrites the certificate files in to with those in from.
+// renew overwrites the certificate and key files of to with copies of from's files.
 func renew(t *testing.T, from, to leaf.Files) {
 	t.Helper()
 	for _, f := range [][2]string{{from.Key, to.Key}, {from.Cert, to.Cert}} {
@@ -89,7 +89,7 @@ func TestWithTLS_AllFilesRenewed_NextConnectionUsesThem(t *testing.T) {
 		}
 	}
 
-	// Replace all files with those of another authority. The old certificates are no longer accepted.
+	// Replace all files with files from another authority. The old certificates are no longer accepted.
 	renew(t, after.Issue(server), serverFiles)
 	renew(t, after.Issue(client), clientFiles)
 	for _, file := range []string{before.File, ours} {

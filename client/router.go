@@ -23,7 +23,7 @@ const (
 	pingTimeout  = 5 * time.Second
 	// connectTimeout bounds one attempt to connect, including TLS.
 	connectTimeout = 3 * time.Second
-	// maxMessage bounds the size of received messages. No page or answer from a server is larger.
+	// maxMessage bounds the size of received messages. No server response is larger.
 	maxMessage = 64 << 20
 	// hintCooldown is how long an address from a hint is avoided after it could not be reached. Behind a load balancer,
 	// such an address may be reachable only from inside the network.
@@ -31,7 +31,7 @@ const (
 )
 
 // router decides where to send a call. All calls go to the same target, which changes when it fails or when a server
-// reports another leader. Connections are made lazily, one per address.
+// reports a different leader. Connections are made lazily, one per address.
 type router struct {
 	endpoints      []string
 	options        []grpc.DialOption

@@ -14,7 +14,7 @@ import (
 // caller wants to exit.
 const releaseAfterEnd = 5 * time.Second
 
-// Run is one run of a job, from the grant of its permit to the release. Call Do or Start once, and then End.
+// Run is one run of a job, from the grant of its permit to its release. Call Do or Start once, and then End.
 type Run struct {
 	runner *Runner
 	permit *Permit // nil: unguarded
@@ -62,8 +62,8 @@ func (r *Runner) newRun(ctx context.Context, due time.Time, p *Permit) *Run {
 // Permit returns the run's permit, or nil if the run is unguarded.
 func (r *Run) Permit() *Permit { return r.permit }
 
-// Context returns the context of the job. It ends when the context passed to Begin or the permit's context ends, and
-// has the same cause.
+// Context returns the job's context. It ends when the context passed to Begin or the permit's context ends, and has the
+// same cause.
 func (r *Run) Context() context.Context { return r.ctx }
 
 // Do calls Start, runs job with the run's context, and returns its error.

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// The schedules of a renewer. Each orders permits by one of their times.
+// A renewer's schedules. Each orders permits by one of their times.
 const (
 	byEvent   = iota // when the context or belief ends
 	byRefresh        // when the next refresh is due
-	schedules
+	numSchedules
 )
 
 // schedule is a heap of permits, ordered by one of their times.

@@ -34,13 +34,13 @@ func (s *Semaphore) Caller() (group, acquirer string) {
 	return a.group, a.acquirer
 }
 
-// Group returns the group of its acquisitions: the one set by WithGroup, or the Client's.
+// Group returns the group that acquisitions use by default: the one set by WithGroup, or the Client's.
 func (s *Semaphore) Group() string { return s.request(nil).group }
 
-// Acquirer returns the acquirer of its acquisitions: the one set by WithAcquirer, or the Client's.
+// Acquirer returns the acquirer that acquisitions use by default: the one set by WithAcquirer, or the Client's.
 func (s *Semaphore) Acquirer() string { return s.request(nil).acquirer }
 
-// acquisition is one acquisition with all its attempts.
+// acquisition is one acquisition, including all its attempts.
 type acquisition struct {
 	semaphore       string
 	group, acquirer string
@@ -96,18 +96,18 @@ func WithMetadata(metadata map[string]string) AcquireOption {
 	})
 }
 
-// WithHolderID names the holder. By default, each acquisition has a new id, so that the goroutines of a process and the
-// processes of a host exclude each other. The empty string is a valid holder id.
+// WithHolderID names the holder. By default, each acquisition has a new id, so that goroutines in the same process and
+// processes on the same host exclude each other. The empty string is a valid holder id.
 //
 // A holder is identified by group, acquirer and holder id, and has at most one permit of a semaphore. A process that is
-// restarted with the same ids takes over the permit of its predecessor immediately, without waiting for it to expire.
-// It gets a new token, and the old permit is lost. A permit with a firing is not taken over: the new process is denied
+// restarted with the same ids takes over its predecessor's permit immediately, without waiting for it to expire. It
+// gets a new token, and the old permit is lost. A permit with a firing is not taken over: the new process is denied
 // until the old permit has ended.
 //
-// Only one process at a time may therefore use a holder id. If two running processes use the same one, each acquisition
-// takes the permit from the other process, whose permit ends with ErrSuperseded. A Runner then backs off, and logs a
-// warning with the holder's name. Within a process, a Client rejects a second acquisition with an *InUseError while the
-// first is in progress or its permit is held. Two Clients in a process are independent of each other and count as two
+// So only one process at a time may use a holder id. If two running processes use the same id, each acquisition takes
+// the permit away from the other process, where it ends with ErrSuperseded. A Runner then backs off, and logs a warning
+// with the holder's name. Within a process, a Client rejects a second acquisition with an *InUseError while the first
+// is in progress or its permit is held. Two Clients in a process are independent of each other and count as two
 // processes.
 func WithHolderID(id string) AcquireOption {
 	return acquireOption(func(a *acquisition) { a.holderID = &id })
@@ -192,9 +192,9 @@ func (a *acquisition) identity() *gatekeeperv1.Identity {
 }
 
 // TryAcquire does not wait in the queue: it returns a permit, or a *DeniedError with the reason and the holders. If a
-// server does not answer, the other members are tried until ctx ends. The error is then an *UnavailableError, and the
-// servers are asked to release a permit that they may have granted. Other errors: *InvalidFieldError,
-// *RevisionChangedError, *RequestEndedError, *StopTimeError, *InUseError.
+// server does not respond, the other members are tried until ctx ends. If none of them responds in time, the error is
+// an *UnavailableError, and the servers are asked to release any permit that they may have granted. Other errors:
+// *InvalidFieldError, *RevisionChangedError, *RequestEndedError, *StopTimeError, *InUseError.
 //
 // ctx applies only to the acquisition: the permit outlives it. The permit's context carries the values of ctx.
 func (s *Semaphore) TryAcquire(ctx context.Context, opts ...AcquireOption) (*Permit, error) {

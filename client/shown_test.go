@@ -15,8 +15,8 @@ import (
 	"testing"
 )
 
-// unused maps each exported symbol that no example uses to the reason. Methods such as Error, Unwrap and Is need not be
-// listed, because examples call them implicitly.
+// unused lists the exported symbols that no example uses, with the reason for each. Methods such as Error, Unwrap and
+// Is need not be listed, because examples call them implicitly.
 var unused = map[string]string{}
 
 // Every exported symbol of the client and its adapters must be used in an Example function or in a helper that an
@@ -25,7 +25,7 @@ func TestExamples_UseEveryExportedSymbol(t *testing.T) {
 	const root = "github.com/gatekeeperd/gatekeeper/client"
 	dirs := []string{".", "cron", "deffile", "fence", "gktest", "gocron", "tasks", "weighted", "work"}
 	fset := token.NewFileSet()
-	imports := exports(t, fset)
+	imports := newImporter(t, fset)
 	used := map[string]bool{}
 	for _, dir := range dirs {
 		recordUses(t, used, fset, imports, dir)
@@ -43,9 +43,9 @@ func TestExamples_UseEveryExportedSymbol(t *testing.T) {
 	}
 }
 
-// exports returns an importer for the packages of this module and their dependencies. The importer reads the compiler's
-// export data.
-func exports(t *testing.T, fset *token.FileSet) types.Importer {
+// newImporter returns an importer for the packages of this module and their dependencies. The importer reads the
+// compiler's export data.
+func newImporter(t *testing.T, fset *token.FileSet) types.Importer {
 	t.Helper()
 	list := exec.CommandContext(t.Context(), "go", "list", "-export", "-deps", "-test", "-f", "{{if .Export}}{{.ImportPath}}\t{{.Export}}{{end}}", "./...")
 	out := must(list.Output())(t)
@@ -87,7 +87,7 @@ func symbols(pkg *types.Package) (names []string) {
 	return names
 }
 
-// isStandardMethod reports whether method is one that package fmt, errors or grpc calls.
+// isStandardMethod reports whether package fmt, errors or grpc calls the method.
 func isStandardMethod(method string) bool {
 	return method == "String" || method == "Error" || method == "Unwrap" || method == "Is" || method == "GRPCStatus"
 }

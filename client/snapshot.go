@@ -9,11 +9,11 @@ import (
 )
 
 // SaveSnapshot writes a backup of the cluster to w, for gkctl snapshot inspect and gatekeeperd restore. The backup
-// contains every change acknowledged before the call, including payloads and results of tasks. It contains bearer
-// tokens only as hashes. The caller needs the admin role. If a member fails before it has sent anything, another member
-// is tried. If SaveSnapshot returns an error, discard the data written to w.
+// contains every change acknowledged before the call, including task payloads and results. It contains bearer tokens
+// only as hashes. The caller needs the admin role. If a member fails before it has sent anything, another member is
+// tried. If SaveSnapshot returns an error, discard the data written to w.
 func (c *Client) SaveSnapshot(ctx context.Context, w io.Writer) error {
-	var cut error // the stream had already begun, so no other server can continue it
+	var cut error // an error after the first message, when no other server can continue the stream
 	err := c.do(ctx, call{harmless: true, timeout: forever}, func(ctx context.Context, conn *link) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()

@@ -8,15 +8,16 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The reasons a permit's context can end: its context.Cause matches one of them with errors.Is. All except ErrLost,
-// ErrReleased and ErrClosed are reported by a *StopError, which also shows how much time is left to stop.
+// These errors are the reasons why a permit's context can end. Use errors.Is to match its context.Cause against them.
+// Except for ErrLost, ErrSuperseded, ErrReleased and ErrClosed, the cause is a *StopError, which also shows how much
+// time is left to stop.
 var (
 	// ErrStopped means that the holder must stop, for one of the reasons below.
 	ErrStopped = errors.New("the holder must stop")
 	// ErrRevoked means that an operator revoked the permit.
 	ErrRevoked = errors.New("the permit was revoked")
-	// ErrMoved means that the definition was deleted or, after an edit, no longer admits the holder, or that the drain
-	// of a move has ended.
+	// ErrMoved means that the definition was deleted or, after an edit, no longer admits the holder, or that a move's
+	// drain has ended.
 	ErrMoved = errors.New("the holder is no longer admitted")
 	// ErrTakenOver means that another acquirer took over, because it presumed the holder dead.
 	ErrTakenOver = errors.New("the permit was taken over")
@@ -40,13 +41,13 @@ var (
 	ErrReleased = errors.New("the permit was released")
 
 	// ErrCutShort is an error for jobs to return: the job stopped before it finished, for a reason that the library
-	// cannot see. The definition's firing_on_loss decides what happens to its firing, as it does when a permit is lost.
+	// cannot see. The definition's firing_on_loss decides what happens to the firing, just as when a permit is lost.
 	ErrCutShort = errors.New("the job was cut short")
 
 	// ErrSuperseded means that another process took over the permit by acquiring under the same group, acquirer and
 	// holder id. The cause of the permit's context then also matches ErrLost. A Runner does not acquire again for at
 	// least the permit's duration, and returns ErrSuperseded until then.
-	ErrSuperseded = errors.New("another process with the same holder id took it over")
+	ErrSuperseded = errors.New("another process with the same holder id took over the permit")
 
 	// ErrReleasePending means that a request was retried after its permit had ended in this process. A release of the
 	// permit may still be in progress. Retry the release, and then acquire with a new request id.

@@ -22,7 +22,7 @@ func TestPermit_Superseded_IsLostWithErrSuperseded(t *testing.T) {
 	for name, send := range map[string]func(*harness){
 		"notice": func(s *harness) { s.a.notify(supersededResult(7, 9)) },
 		"refresh response": func(s *harness) {
-			s.a.answerWith(supersededResult(7, 9))
+			s.a.respondWith(supersededResult(7, 9))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -31,7 +31,7 @@ func TestPermit_Superseded_IsLostWithErrSuperseded(t *testing.T) {
 				pass(5 * time.Second)
 				send(s)
 				<-p.Done()
-				if cause := ended(p); !errors.Is(cause, ErrSuperseded) || !errors.Is(cause, ErrLost) || errors.Is(cause, ErrStopped) {
+				if cause := endCause(p); !errors.Is(cause, ErrSuperseded) || !errors.Is(cause, ErrLost) || errors.Is(cause, ErrStopped) {
 					t.Errorf("cause = %v, want ErrSuperseded and ErrLost", cause)
 				}
 				if err := p.Ensure(t.Context(), time.Millisecond); !errors.Is(err, ErrSuperseded) {
@@ -52,7 +52,7 @@ func TestPermit_Superseded_IsLostWithErrSuperseded(t *testing.T) {
 type supersedeHarness struct {
 	*harness
 	requestTimes []time.Time
-	stolen       time.Time
+	stolenAt     time.Time
 	// otherHolds is set while the other process holds the permit.
 	otherHolds bool
 }
@@ -76,7 +76,7 @@ func newSupersedeHarness(t *testing.T) *supersedeHarness {
 
 // steal makes the other process supersede the given token.
 func (d *supersedeHarness) steal(token uint64) {
-	d.stolen = time.Now()
+	d.stolenAt = time.Now()
 	d.a.set(func(*server) { d.otherHolds = true })
 	d.a.notify(supersededResult(token, token+1))
 }
@@ -130,7 +130,7 @@ func TestRun_Superseded_SkipsRunsForPermitDuration(t *testing.T) {
 			t.Errorf("the run returned %v, want ErrSuperseded and ErrLost", err)
 		}
 		d.a.set(func(*server) { d.otherHolds = false })
-		for time.Since(d.stolen) < 9*time.Second {
+		for time.Since(d.stolenAt) < 9*time.Second {
 			pass(time.Second)
 			err := NewRunner(sem, untilEnded).RunDue(t.Context(), time.Now())
 			if !errors.Is(err, ErrSuperseded) || errors.Is(err, ErrLost) || !strings.Contains(err.Error(), `holder id "worker"`) {

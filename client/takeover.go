@@ -11,7 +11,7 @@ import (
 // for operators.
 //
 // TakeOver does not free the slot. The holder's further refreshes are refused, and its permit's context ends with
-// ErrTakenOver. The slot is freed when the holder releases its permit, or at the permit's deadline. Call Acquire next,
+// ErrTakenOver. The slot is freed when the holder releases its permit, or at the permit's deadline. Call Acquire next
 // to wait in the queue. If the caller was wrong, the holder loses its run, but two holders never run at the same time.
 // If the holder is then lost, its firing may be claimed again, even if firing_on_loss is spent.
 //

@@ -12,8 +12,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// loggedDenials records which denials have been logged, so that a job run every minute is not reported every minute. It
-// belongs to the Client, because some schedulers create a new Runner for each run.
+// loggedDenials records which denials have been logged, so that a job that is due every minute does not log its denial
+// every minute. It belongs to the Client, because some schedulers create a new Runner for each run.
 type loggedDenials struct {
 	mu     sync.Mutex // guards logged
 	logged map[denialKey]string
@@ -31,7 +31,7 @@ type denialKey struct {
 const maxLoggedDenials = 10_000
 
 // changed records the cause of a request's denial, and reports whether that cause is new. An empty cause means a grant,
-// or a denial that waiting can fix.
+// or a denial that needs no action.
 func (u *loggedDenials) changed(key denialKey, cause string) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -69,7 +69,7 @@ func (r *Runner) report(opts []AcquireOption, err error) {
 	case isRefused(err):
 		cause, text = "the holder id", ": "+err.Error() // the error also contains the remaining wait, which differs each time
 	case err != nil && !denied:
-		return // unknown whether the cause still exists
+		return // it is unknown whether the cause persists
 	}
 	a := r.sem.request(opts)
 	key := denialKey{semaphore: a.semaphore, group: a.group, acquirer: a.acquirer, weight: a.weight}

@@ -48,9 +48,9 @@ func (e *NotValidError) Error() string {
 // *NotValidError. Any other error means that the state of the token is unknown, and the resource must decide what to
 // do.
 //
-// The answer may be outdated when it arrives: before the write that follows, the permit may end and another holder may
-// be granted a permit. No check before the write can prevent this. If the resource can compare tokens as part of the
-// write, do that instead of calling Verify; see package fence.
+// The result may be outdated by the time it arrives: before the write that follows, the permit may end and another
+// holder may be granted a permit. No check before the write can prevent this. If the resource can compare tokens as
+// part of the write, do that instead of calling Verify; see package fence.
 func (c *Client) Verify(ctx context.Context, semaphore string, token uint64) (*Verification, error) {
 	r, err := c.Permits().Verify(ctx, &gatekeeperv1.VerifyRequest{Semaphore: semaphore, Token: token})
 	switch {

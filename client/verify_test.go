@@ -63,7 +63,7 @@ func TestVerify_InvalidToken_ReturnsErrorWithReason(t *testing.T) {
 	})
 }
 
-// If a server cannot confirm its answer, the client tries another server.
+// If a server cannot confirm its response, the client tries another server.
 func TestVerify_NotConfirmed_TriesAnotherServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newCluster(t, "a", "b")

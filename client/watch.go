@@ -25,7 +25,7 @@ func (c *Client) Watch(ctx context.Context, req *gatekeeperv1.WatchRequest) iter
 					break
 				}
 				received = true
-				next.FromRevision = r.GetRevision() + 1 // even after a live report, which has the revision of the previous message
+				next.FromRevision = r.GetRevision() + 1 // even after a live report, which repeats the previous message's revision
 				if !yield(r, nil) {
 					return true, true, nil
 				}
@@ -50,7 +50,7 @@ func (c *Client) follow(ctx context.Context, open func(ctx context.Context, conn
 			if over, received, err = open(ctx, conn); received && !judge(err).final {
 				return nil // it worked: the next attempt is a new call, not a retry of this one
 			}
-			if tokenRejected(err) && (received || sentToken != c.token(ctx)) { // a worker without tasks has received nothing
+			if tokenRejected(err) && (received || sentToken != c.token(ctx)) { // an idle worker receives nothing
 				return nil
 			}
 			return err
@@ -62,7 +62,7 @@ func (c *Client) follow(ctx context.Context, open func(ctx context.Context, conn
 			refused(err)
 			return
 		}
-		// The stream's server has exited, or is shutting down; other servers may serve the stream.
+		// The server has exited or is shutting down. Another server may be able to serve the stream.
 		c.router.failed(c.router.pick())
 		sleep(ctx, backoff(1))
 	}

@@ -22,7 +22,7 @@ import (
 const DefaultSubmitBuffer = 1000
 
 const (
-	// taskChunk is the maximum payload, in bytes, of one message of a submission, unless a single task is larger.
+	// taskChunk is the maximum payload of one submission message, in bytes, unless a single task is larger.
 	taskChunk = 256 << 10
 	// taskOverhead is the overhead of each task in a message, in bytes.
 	taskOverhead = 16
@@ -42,9 +42,9 @@ func (c *Client) Work() gatekeeperv1.WorkServiceClient {
 // SubmitJob ranges over tasks once for each attempt, so tasks must yield the same payloads each time. If tasks yields
 // an error, the submission ends and returns that error.
 //
-// The job's id makes it safe to repeat the call, so it is also retried after an unknown outcome. Errors:
-// *JobDiffersError, *WorkLimitError, *NoSuchDefinitionError, *NoSuchPermitError if the submitter's permit has ended,
-// *SubmitBufferError, and those that any call can return.
+// The job's id makes it safe to repeat the call, so it is also retried after an unknown outcome. The error is a
+// *JobDiffersError, a *WorkLimitError, a *NoSuchDefinitionError, a *SubmitBufferError, a *NoSuchPermitError if the
+// submitter's permit has ended, or an error that any call can return.
 func (c *Client) SubmitJob(ctx context.Context, job *gatekeeperv1.JobSpec, tasks iter.Seq2[[]byte, error]) (*gatekeeperv1.SubmitJobResponse, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err() // not an outage: no server was called
@@ -69,8 +69,8 @@ func (c *Client) SubmitJob(ctx context.Context, job *gatekeeperv1.JobSpec, tasks
 // localError is an error from this process. It does not unwrap, so that it is never mistaken for a server's error.
 type localError struct{ error }
 
-// submitOnce makes one attempt. The attempt fails if no message gets through or no answer arrives for twice the attempt
-// timeout of other calls.
+// submitOnce makes one attempt. The attempt fails if no message gets through, or no response arrives, within twice the
+// attempt timeout of other calls.
 func (c *Client) submitOnce(ctx context.Context, conn *link, job *gatekeeperv1.JobSpec, tasks iter.Seq2[[]byte, error]) (*gatekeeperv1.SubmitJobResponse, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -98,7 +98,7 @@ func (c *Client) submitOnce(ctx context.Context, conn *link, job *gatekeeperv1.J
 		}
 		if size > 0 && size+len(payload) > taskChunk {
 			if err := send(); errors.Is(err, io.EOF) {
-				break // the answer says why
+				break // CloseAndRecv returns the reason
 			} else if err != nil {
 				return nil, markUnsent(&p, err)
 			}
@@ -126,7 +126,7 @@ func payloadTooLarge(index, bytes int) error {
 	}}
 }
 
-// place is a submission's slot among those waiting because no server is responding.
+// place is a submission's place in the buffer of submissions that are waiting for a server to respond.
 type place struct {
 	buffer  *atomic.Int64
 	limit   int64
@@ -168,10 +168,10 @@ func (e *SubmitBufferError) Error() string {
 // Is reports whether target is ErrUnavailable.
 func (e *SubmitBufferError) Is(target error) bool { return target == ErrUnavailable }
 
-// FollowJob streams a job: its current state, with the tasks that have changed after req's revision, then each change,
-// until the job has ended. A broken stream is reopened, on another member if necessary, after the last complete
-// revision. Messages after that revision are sent again. An error is yielded last, and only if a server refuses the
-// request, for example with a *NoSuchJobError.
+// FollowJob streams a job until it has ended. It yields the job's current state, with the tasks that have changed since
+// req's revision, and then each change. A broken stream is reopened, on another member if necessary, and continues
+// after the last complete revision. Messages after that revision are sent again. An error is yielded last, and only if
+// a server refuses the request, for example with a *NoSuchJobError.
 func (c *Client) FollowJob(ctx context.Context, req *gatekeeperv1.FollowJobRequest) iter.Seq2[*gatekeeperv1.FollowJobResponse, error] {
 	return func(yield func(*gatekeeperv1.FollowJobResponse, error) bool) {
 		next := proto.CloneOf(req)
@@ -195,7 +195,7 @@ func (c *Client) FollowJob(ctx context.Context, req *gatekeeperv1.FollowJobReque
 				}
 			}
 			if errors.Is(err, io.EOF) {
-				err = errNoAnswer
+				err = errNoResponse
 			}
 			return false, received, err
 		}, func(err error) { yield(nil, err) })

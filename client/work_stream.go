@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// minHeartbeat and maxHeartbeat bound the time between two frames from a worker. Belief in a grant starts at the
-	// last frame before it, and the margin grows with the time since then, so workers with short permits send frames
-	// more often. Servers require a frame every 10 s.
+	// minHeartbeat and maxHeartbeat bound the time between two frames from a worker. A permit's local deadline is
+	// computed from the last frame before the grant, and the safety margin grows with the time between the two, so
+	// workers with short permits send frames more often. Servers require a frame every 10 s.
 	minHeartbeat = time.Second
 	maxHeartbeat = 5 * time.Second
 	// progressInterval is the minimum time between two reports of progress.
@@ -28,7 +28,7 @@ const (
 	// server needs.
 	maxRecordedFrames = 512
 	frameGap          = 20 * time.Millisecond
-	// maxGrantWait is more than a server can report as the wait between the last frame and a grant.
+	// maxGrantWait limits the wait between the last frame and a grant. No server reports a wait this long.
 	maxGrantWait = time.Hour
 	// closeTimeout bounds the wait for a stream to end after this side has closed it.
 	closeTimeout = 5 * time.Second
@@ -37,8 +37,8 @@ const (
 // WorkHandler handles the events of a worker's stream. Its functions are called one at a time, and block the stream
 // while they run.
 type WorkHandler struct {
-	// Open is called with each new stream before it is used. It returns how many tasks the worker can take in addition
-	// to those that it still holds. If ok is false, OfferWork returns.
+	// Open is called with each new stream before it is used. It returns the number of tasks the worker can take, not
+	// counting the ones it still holds. If ok is false, OfferWork returns.
 	Open func(*WorkStream) (slots int, ok bool)
 	// Task receives a task, which takes one slot. End the task with WorkTask.End.
 	Task func(*WorkTask)
@@ -49,7 +49,7 @@ type WorkHandler struct {
 
 // OfferWork offers to execute tasks of the semaphore until WorkStream.Close is called, ctx ends, or a server refuses
 // the offer; work.Run is built on it. A broken stream is reopened, on another member if necessary. Held tasks continue
-// in the meantime, because their permits are kept alive like any others.
+// in the meantime, because their permits are kept alive like any other.
 //
 // Group, acquirer, weight, metadata, stop time and stall limit come from the options of the Semaphore. Each task is
 // held under a separate holder id. OfferWork returns nil after Close; otherwise, it returns ctx's error or the server's
@@ -139,13 +139,13 @@ func (w *WorkStream) Drain() {
 	w.enqueue(&gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_Drain{Drain: &gatekeeperv1.WorkDrain{}}})
 }
 
-// Close ends the stream once the server has answered everything that was sent before the call. Tasks may arrive until
-// OfferWork returns. End all held tasks before Close, because a task that ends later requires a separate call.
+// Close ends the stream once the server has responded to everything that was sent before the call. Tasks may arrive
+// until OfferWork returns. End all held tasks before Close, because a task that ends later requires a separate call.
 func (w *WorkStream) Close() {
 	w.mu.Lock()
 	w.closed = true
 	w.mu.Unlock()
-	w.ring()
+	w.wakeSender()
 }
 
 // Done returns a channel that is closed when the stream has ended. OfferWork may since have opened another stream.
@@ -163,17 +163,17 @@ func (w *WorkStream) enqueue(m *gatekeeperv1.WorkRequest) {
 		w.queue = append(w.queue, m)
 	}
 	w.mu.Unlock()
-	w.ring()
+	w.wakeSender()
 }
 
-func (w *WorkStream) ring() {
+func (w *WorkStream) wakeSender() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
 	}
 }
 
-// end marks the stream as ended, so that no caller waits for an answer on it.
+// end marks the stream as ended, so that no caller waits for a response on it.
 func (w *WorkStream) end() {
 	w.cancel()
 	w.mu.Lock()
@@ -202,7 +202,7 @@ func (w *WorkStream) run(conn *link, slots int, h WorkHandler) (received bool, e
 		r, err := stream.Recv()
 		switch {
 		case errors.Is(err, io.EOF):
-			return received, errNoAnswer // unless this side closed the stream
+			return received, errNoResponse // unless this side closed the stream
 		case err != nil:
 			return received, markUnsent(&p, err)
 		}
@@ -290,8 +290,8 @@ func (w *WorkStream) stamp(m *gatekeeperv1.WorkRequest) *gatekeeperv1.WorkReques
 	return w.stampLocked(m)
 }
 
-// stampLocked numbers a message that is about to be sent, and records the time, unless another message was sent shortly
-// before. The caller holds mu.
+// stampLocked numbers a message that is about to be sent. It also records the time, unless it recorded another frame
+// shortly before. The caller holds mu.
 func (w *WorkStream) stampLocked(m *gatekeeperv1.WorkRequest) *gatekeeperv1.WorkRequest {
 	w.frame++
 	m.Frame = w.frame
@@ -320,8 +320,8 @@ func (w *WorkStream) sentBefore(frame uint64) (at time.Duration, ok bool) {
 	return 0, false
 }
 
-// denied passes on a denial, or logs it. A full semaphore does not count as a denial, because that is how work is
-// normally held back.
+// denied passes on a denial, or logs it. A full semaphore does not count as a denial, because tasks normally wait for a
+// free permit.
 func (w *WorkStream) denied(d *DeniedError, h WorkHandler) {
 	if h.Denied != nil {
 		h.Denied(d)
@@ -350,9 +350,9 @@ func (w *WorkStream) granted(g *gatekeeperv1.TaskGrant, h WorkHandler) {
 	id := p.GetIdentity().GetHolderId()
 	a.holderID, a.holderIDSet, a.claim = &id, false, nil
 	err := errTooLate
-	var got answer
+	var got attemptResult
 	if waited := g.GetGrant().GetWaited().AsDuration(); known && waited >= 0 && waited < maxGrantWait {
-		got, err = w.client.answer(g.GetGrant(), nil, sent, &a)
+		got, err = w.client.checkResponse(g.GetGrant(), nil, sent, &a)
 	}
 	var permit *Permit
 	if err == nil {
@@ -373,7 +373,7 @@ func endRequest(e *gatekeeperv1.TaskEnd) *gatekeeperv1.WorkRequest {
 	return &gatekeeperv1.WorkRequest{Kind: &gatekeeperv1.WorkRequest_End{End: e}}
 }
 
-// answered passes an answer to the settle call waiting for it.
+// answered passes a response to the settle call that is waiting for it.
 func (w *WorkStream) answered(e *gatekeeperv1.TaskEnded) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -390,11 +390,11 @@ func (w *WorkStream) report(token uint64, p *gatekeeperv1.Progress) {
 		w.progress[token] = p
 	}
 	w.mu.Unlock()
-	w.ring()
+	w.wakeSender()
 }
 
-// settle sends the end of a task, and waits for the answer, but no longer than timeout. It returns nil if there is no
-// answer.
+// settle reports the end of a task, and waits for the response, but no longer than timeout. It returns nil if none
+// arrives.
 func (w *WorkStream) settle(ctx context.Context, e *gatekeeperv1.TaskEnd, timeout time.Duration) *gatekeeperv1.TaskEnded {
 	reply := make(chan *gatekeeperv1.TaskEnded, 1)
 	w.mu.Lock()
@@ -406,7 +406,7 @@ func (w *WorkStream) settle(ctx context.Context, e *gatekeeperv1.TaskEnd, timeou
 	w.ends[e.GetToken()] = reply
 	w.queue = append(w.queue, endRequest(e))
 	w.mu.Unlock()
-	w.ring()
+	w.wakeSender()
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {

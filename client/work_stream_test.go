@@ -7,8 +7,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A permit's duration counts from the send time of the frame named in its grant, which may have been sent seconds ago.
-// At hundreds of frames per second, only some send times are recorded, so sentBefore may return an earlier one.
+// A permit's duration starts when the frame named in its grant was sent, which may be seconds ago. At hundreds of
+// frames per second, only some send times are recorded, so sentBefore may return an earlier one.
 func TestSentBefore_RecentFrame_ReturnsNearestEarlierTime(t *testing.T) {
 	clock := &stepClock{}
 	w := &WorkStream{client: &Client{settings: &settings{clock: clock}}}

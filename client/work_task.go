@@ -7,7 +7,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// maxTaskText is the longest failure or progress text that a server accepts, in bytes.
+// maxTaskText is the maximum length, in bytes, of a failure or progress text that a server accepts.
 const maxTaskText = 256
 
 // WorkTask is a task that this process holds under a permit, until it calls End. Its methods are safe for concurrent
@@ -18,7 +18,7 @@ type WorkTask struct {
 	Job    *gatekeeperv1.JobSpec
 
 	stream *WorkStream
-	ctx    context.Context //nolint:containedctx // the permit's, for the task
+	ctx    context.Context //nolint:containedctx // the permit's context, extended for the task
 }
 
 // Context returns the permit's context, extended so that PermitOf and TokenOf work.
@@ -29,21 +29,21 @@ func (t *WorkTask) Stream() *WorkStream { return t.stream }
 
 // WorkEnd describes how a task ended.
 type WorkEnd struct {
-	// Outcome is DONE with a result; FAILED with a Failure and optionally a result; or NOT_RUN or CUT_SHORT, which
+	// Outcome is DONE, with a Result; FAILED, with a Failure and optionally a Result; or NOT_RUN or CUT_SHORT, which
 	// return the task without counting the attempt.
 	Outcome gatekeeperv1.ReleaseOutcome
-	// Result is the result of the task. If the task failed, Result is kept only if Result and Failure together fit in
+	// Result is the task's result. If the task failed, Result is kept only if Result and Failure together fit in
 	// the job's max_result or in 256 bytes, whichever is larger.
 	Result []byte
-	// Failure is the reason that the task failed or was returned. It is truncated to 256 bytes.
+	// Failure says why the task failed or was returned. It is truncated to 256 bytes.
 	Failure string
 	// Next requests another task in the same message. It has no effect if the stream that delivered the task has ended.
 	Next bool
 }
 
-// Progress reports the progress of the task to operators. fraction ranges from 0 to 1, and text is truncated to 256
-// bytes. Progress is cheap enough to call in every iteration of a loop: of several reports within a short time, only
-// the last one is sent. It also counts as a call to Permit.Progress.
+// Progress reports the task's progress to operators. fraction ranges from 0 to 1, and text is truncated to 256 bytes.
+// Progress is cheap enough to call in every iteration of a loop: if it is called several times in quick succession,
+// only the last report is sent. It also counts as a call to Permit.Progress.
 func (t *WorkTask) Progress(fraction float64, text string) {
 	t.Permit.Progress()
 	if math.IsNaN(fraction) {
@@ -79,9 +79,9 @@ func (t *WorkTask) End(ctx context.Context, e WorkEnd) error {
 		return reportError(e.Outcome, ended.GetRecorded(), &EndedError{Token: p.Token(), Message: ended.GetMessage()})
 	}
 	if e.Outcome != gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED {
-		failure = "" // Release accepts a failure only for a failed job
+		failure = "" // Release accepts a failure only with the outcome FAILED
 	}
-	// If the servers rejected the outcome on the stream, send it again: the error of this call names the violated rule.
+	// If the servers rejected the outcome on the stream, send it in a call, whose error names the violated rule.
 	r, err := p.renewer.client.sendRelease(ctx, max(bound, cleanupTimeout), &gatekeeperv1.ReleaseRequest{
 		Token: p.Token(), Outcome: e.Outcome, Identity: p.identity, Failure: failure, Result: e.Result,
 	})
@@ -92,8 +92,8 @@ func (t *WorkTask) End(ctx context.Context, e WorkEnd) error {
 	return reportError(e.Outcome, r.GetRecorded(), &EndedError{Token: p.Token(), Ended: r.GetEnded(), Message: r.GetMessage()})
 }
 
-// reportError returns the error for a server's response to a TaskEnd, or nil. A task that was returned has no outcome
-// to record.
+// reportError returns unrecorded if the servers did not record the task's outcome. It returns nil if they did, or if
+// the task was returned, because then there is no outcome to record.
 func reportError(o gatekeeperv1.ReleaseOutcome, recorded bool, unrecorded *EndedError) error {
 	switch {
 	case recorded,

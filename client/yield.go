@@ -13,7 +13,7 @@ import (
 func (r *Runner) yield(ctx context.Context, policy DenialPolicy) error {
 	a := r.sem.request(nil)
 	if !a.holderIDSet {
-		return nil // each request uses a new holder id, which supersedes no other process
+		return nil // each request uses a new holder id, so it cannot supersede another process
 	}
 	k, key := r.sem.client.renewer, a.claimKey()
 	for {

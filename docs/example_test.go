@@ -175,7 +175,7 @@ func TestReadme_ProgramOnThreeHosts_RunsEachFiringOnce(t *testing.T) {
 	for _, p := range grantsUpTo(ctx, t, c, last) {
 		due := p.GetFiring().GetDue().AsTime()
 		if p.GetFiring().GetDue() == nil || granted[due] {
-			t.Errorf("token %d: grant without a firing, or firing due %s was granted twice", p.GetToken(), due)
+			t.Errorf("token %d was granted without a firing, or the firing due %s was granted twice", p.GetToken(), due)
 		}
 		granted[due] = true
 		if n := runs[p.GetToken()]; n != 1 {
@@ -228,7 +228,7 @@ func startProgram(t *testing.T, binary, name string, cluster *servers.Cluster, l
 	return stop
 }
 
-// grantsUpTo returns all permits granted so far, up to and including the given token.
+// grantsUpTo returns all granted permits, up to and including the one with the given token.
 func grantsUpTo(ctx context.Context, t *testing.T, c *client.Client, token uint64) (permits []*gatekeeperv1.Permit) {
 	t.Helper()
 	for r, err := range c.Watch(ctx, &gatekeeperv1.WatchRequest{FromRevision: 1, Permits: true}) {

@@ -53,7 +53,7 @@ func readAll(t *testing.T, patterns ...string) string {
 	return all.String()
 }
 
-// occurs reports whether code contains the lines of block, at any indentation.
+// occurs reports whether code contains the block's lines, at any indentation.
 func occurs(block, code string) bool {
 	lines := strings.Split(strings.TrimSuffix(block, "\n"), "\n")
 	for indent := "\n"; len(indent) < 8; indent += "\t" {
@@ -72,7 +72,7 @@ func occurs(block, code string) bool {
 	return false
 }
 
-func TestOccurs(t *testing.T) {
+func TestOccurs_IgnoresIndentation(t *testing.T) {
 	const code = "func f() {\n\tif x {\n\t\ty()\n\n\t\tz()\n\t}\n}\n"
 	for block, want := range map[string]bool{
 		"y()\n\nz()\n":             true,

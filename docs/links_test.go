@@ -59,8 +59,8 @@ func TestPages_EveryLink_Exists(t *testing.T) {
 	}
 }
 
-// anchors returns the anchors that GitHub generates for the headings of a page: the text in lower case, without
-// punctuation, with spaces replaced by hyphens, and with a number appended if the page already has that anchor.
+// anchors returns the anchors that GitHub generates for a page's headings: the text in lower case, without punctuation,
+// with spaces replaced by hyphens, and with a number appended if the page already has that anchor.
 func anchors(page string) map[string]bool {
 	found := map[string]bool{}
 	for _, m := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(page, ""), -1) {

@@ -12,7 +12,7 @@ import (
 // machines simulates the machines on a page. Each machine is a directory and a loopback address.
 type machines struct {
 	tools   string // the directory with the fake ssh and scp
-	network string // the first three octets of all addresses, such as 127.1.2
+	network string // the first three octets of every address, such as 127.1.2
 }
 
 // The fake ssh and scp operate on a machine's directory. Commands run over ssh use fake tools that change nothing
@@ -93,7 +93,7 @@ func startMachines(t *testing.T, dir string) *machines {
 	return m
 }
 
-// freeNetwork returns the first three octets of loopback addresses, in 127.0.0.0/8, on which Gatekeeper's ports are
+// freeNetwork returns the first three octets of loopback addresses (in 127.0.0.0/8) on which Gatekeeper's ports are
 // free.
 func freeNetwork(t *testing.T) string {
 	t.Helper()

@@ -10,18 +10,18 @@ import (
 
 // page holds the commands and blocks of a documentation page.
 //
-// A line "<!-- servers: 3 -->" starts a new cluster of that size for the page's commands.
+// A line "<!-- servers: 3 -->" starts a new cluster with three servers for the page's commands.
 // "<!-- definitions: FILE -->" loads a file from the repository into that cluster. "<!-- machines: 10.0.0 -->"
 // simulates machines with the addresses 10.0.0.N, reachable by ssh and scp. "<!-- varies: PATTERN -->" lets a page show
 // real output: text that matches the pattern may differ from run to run.
 //
-// Fenced blocks of kind console contain commands, each prefixed with "$ ", and their output. A command continues on the
-// next line after a backslash, and in a here-document from <<'END' to END.
+// Fenced console blocks contain commands, each prefixed with "$ ", and their output. A command continues on the next
+// line after a backslash, and in a here-document from <<'END' to END.
 type page struct {
 	file        string
 	servers     int
 	definitions string
-	machines    string // the first three octets of their addresses
+	machines    string // the first three octets of the machines' addresses
 	varies      *regexp.Regexp
 	commands    []command
 	otherBlocks []block
@@ -34,7 +34,7 @@ type command struct {
 	output []string
 }
 
-// block is a fenced block of another kind.
+// block is a fenced block.
 type block struct {
 	line int
 	kind string
@@ -146,7 +146,7 @@ func linePattern(line string) *regexp.Regexp {
 	}
 }
 
-// matches compares real output with the page's output. Text that matches p.varies may differ.
+// matches reports whether real output matches the page's output. Text that matches p.varies may differ.
 func (p *page) matches(want, got []string) bool {
 	if p.varies == nil {
 		return matches(want, got)
@@ -160,7 +160,7 @@ func (p *page) matches(want, got []string) bool {
 	return matches(want, got)
 }
 
-// matches compares real output with a page's output. A line with only "..." matches any number of lines.
+// matches reports whether real output matches a page's output. A line with only "..." matches any number of lines.
 func matches(want, got []string) bool {
 	if len(want) == 0 {
 		return len(got) == 0

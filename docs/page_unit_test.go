@@ -11,8 +11,8 @@ func TestMatches(t *testing.T) {
 		want, got string
 		matches   bool
 	}{
-		{"Equal_Matches", "a b\nc", "a b\nc", true},
-		{"OtherWord_DoesNotMatch", "a b", "a c", false},
+		{"IdenticalText_Matches", "a b\nc", "a b\nc", true},
+		{"DifferentWord_DoesNotMatch", "a b", "a c", false},
 		{"NumberOfSpaces_IsIgnored", "NAME  TOKEN\na  1", "NAME     TOKEN  \na        1", true},
 		{"Placeholder_MatchesOneWord", "token <token>", "token 17", true},
 		{"Placeholder_DoesNotMatchTwoWords", "token <token>", "token 17 18", false},
@@ -20,7 +20,7 @@ func TestMatches(t *testing.T) {
 		{"EllipsisInLine_MatchesAnything", "took ... in all", "took 3 ms and more in all", true},
 		{"EllipsisLine_MatchesSeveralLines", "a\n...\nz", "a\nb\nc\nz", true},
 		{"EllipsisLine_MatchesNoLines", "a\n...\nz", "a\nz", true},
-		{"EllipsisLine_RequiresTheRest", "a\n...\nz", "a\nb", false},
+		{"EllipsisLine_RequiresLaterLines", "a\n...\nz", "a\nb", false},
 		{"MissingLine_DoesNotMatch", "a\nb", "a", false},
 		{"ExtraLine_DoesNotMatch", "a", "a\nb", false},
 		{"Metacharacters_AreLiteral", "app[12]+(x)", "app[12]+(x)", true},

@@ -51,7 +51,7 @@ func startShell(t *testing.T, dir string, env []string) *shell {
 	return s
 }
 
-// run runs one command and returns its combined output and its exit code.
+// run runs one command and returns its combined output and exit code.
 func (s *shell) run(text string, within time.Duration) ([]string, int, error) {
 	s.count++
 	mark := fmt.Sprintf("--- command %d ended with ", s.count)

@@ -9,8 +9,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// SetBinding adds or replaces the binding Name or, with a nil Binding, removes it; its result is an AccessResult.
-// Subjects and grants are taken from Binding, and tokens are left unchanged. It requires feature level 4.
+// SetBinding adds or replaces the binding with the given Name, or removes it if Binding is nil; its result is an
+// AccessResult. The subjects and grants are taken from Binding, and tokens are left unchanged. It requires feature
+// level 4.
 type SetBinding struct {
 	Name    string
 	Binding *access.Binding
@@ -23,8 +24,8 @@ type SetBinding struct {
 	At             time.Time
 }
 
-// IssueToken adds a bearer token to a binding; its result is an AccessResult. The binding's tokens that have expired by
-// Token.CreatedAt are removed. It requires feature level 4.
+// IssueToken adds a bearer token to a binding; its result is an AccessResult. It also removes the binding's tokens that
+// have expired by Token.CreatedAt. It requires feature level 4.
 type IssueToken struct {
 	Binding string
 	Token   access.Token
@@ -44,11 +45,11 @@ type AccessOutcome uint8
 const (
 	AccessUnchanged    AccessOutcome = iota // First was set, and a binding already exists
 	AccessApplied                           // the change was made
-	AccessAbsent                            // there is no such binding or token
-	AccessStale                             // the binding exists but none was expected, or has a different revision
+	AccessAbsent                            // the binding or token does not exist
+	AccessStale                             // the binding is not as expected, or the token's id is already in use
 	AccessSubjectTaken                      // another binding has one of the subjects
 	AccessLastAdmin                         // no binding would be left to administer the cluster
-	AccessFull                              // the maximum number of bindings, or of tokens per binding, is reached
+	AccessFull                              // the maximum number of bindings, or of tokens per binding, has been reached
 )
 
 // AccessResult is the result of a change to bindings or tokens.
@@ -56,7 +57,7 @@ type AccessResult struct {
 	Outcome  AccessOutcome
 	Revision uint64 // revision of the change; 0 if nothing changed
 	// Binding is the changed binding in its new state, or the binding that prevents the change. It is nil if there is
-	// none.
+	// neither.
 	Binding *access.Binding
 	// Subject is the subject that already belongs to another binding.
 	Subject string

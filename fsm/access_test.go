@@ -27,7 +27,7 @@ func newAccessLog(tb tester) *log {
 	return l
 }
 
-func outcome(t *testing.T, l *log, cmd fsm.Command, want fsm.AccessOutcome) fsm.AccessResult {
+func wantOutcome(t *testing.T, l *log, cmd fsm.Command, want fsm.AccessOutcome) fsm.AccessResult {
 	t.Helper()
 	before := l.state().Revision()
 	r := applyOne[fsm.AccessResult](l, cmd)
@@ -39,51 +39,51 @@ func outcome(t *testing.T, l *log, cmd fsm.Command, want fsm.AccessOutcome) fsm.
 
 func TestSetBinding_First_RequiresAdministratorAndAppliesOnce(t *testing.T) {
 	l := newWorkLog(t)
-	outcome(t, l, fsm.SetBinding{Name: "ops", Binding: &access.Binding{Subjects: []string{"cert:ops"}}}, fsm.AccessLastAdmin)
-	outcome(t, l, fsm.SetBinding{Name: "admin", Binding: admin("cert:admin"), First: true}, fsm.AccessApplied)
-	outcome(t, l, fsm.SetBinding{Name: "other", Binding: admin("cert:other"), First: true}, fsm.AccessUnchanged)
+	wantOutcome(t, l, fsm.SetBinding{Name: "ops", Binding: &access.Binding{Subjects: []string{"cert:ops"}}}, fsm.AccessLastAdmin)
+	wantOutcome(t, l, fsm.SetBinding{Name: "admin", Binding: admin("cert:admin"), First: true}, fsm.AccessApplied)
+	wantOutcome(t, l, fsm.SetBinding{Name: "other", Binding: admin("cert:other"), First: true}, fsm.AccessUnchanged)
 }
 
 func TestSetBinding_LastAdministrator_IsNotRemoved(t *testing.T) {
 	l := newAccessLog(t)
 	now := l.state().Binding("admin").Revision
-	outcome(t, l, fsm.SetBinding{Name: "admin", Expected: now}, fsm.AccessLastAdmin)
-	outcome(t, l, fsm.SetBinding{Name: "admin", Expected: now, Binding: admin()}, fsm.AccessLastAdmin)
-	outcome(t, l, fsm.SetBinding{Name: "ann", Binding: admin()}, fsm.AccessApplied) // ann has no credential yet
-	outcome(t, l, fsm.SetBinding{Name: "admin", Expected: now}, fsm.AccessLastAdmin)
-	outcome(t, l, fsm.IssueToken{Binding: "ann", Token: token("t", time.Time{})}, fsm.AccessApplied)
-	outcome(t, l, fsm.SetBinding{Name: "admin", Expected: now}, fsm.AccessApplied)
-	outcome(t, l, fsm.RevokeToken{ID: "t"}, fsm.AccessLastAdmin)
+	wantOutcome(t, l, fsm.SetBinding{Name: "admin", Expected: now}, fsm.AccessLastAdmin)
+	wantOutcome(t, l, fsm.SetBinding{Name: "admin", Expected: now, Binding: admin()}, fsm.AccessLastAdmin)
+	wantOutcome(t, l, fsm.SetBinding{Name: "ann", Binding: admin()}, fsm.AccessApplied) // ann has no credential yet
+	wantOutcome(t, l, fsm.SetBinding{Name: "admin", Expected: now}, fsm.AccessLastAdmin)
+	wantOutcome(t, l, fsm.IssueToken{Binding: "ann", Token: token("t", time.Time{})}, fsm.AccessApplied)
+	wantOutcome(t, l, fsm.SetBinding{Name: "admin", Expected: now}, fsm.AccessApplied)
+	wantOutcome(t, l, fsm.RevokeToken{ID: "t"}, fsm.AccessLastAdmin)
 }
 
 func TestSetBinding_TakenSubjectOrStaleRevision_IsRefused(t *testing.T) {
 	l := newAccessLog(t)
-	if r := outcome(t, l, fsm.SetBinding{Name: "x", Binding: admin("cert:x", "cert:admin")}, fsm.AccessSubjectTaken); r.Subject != "cert:admin" || r.Binding.Name != "admin" {
+	if r := wantOutcome(t, l, fsm.SetBinding{Name: "x", Binding: admin("cert:x", "cert:admin")}, fsm.AccessSubjectTaken); r.Subject != "cert:admin" || r.Binding.Name != "admin" {
 		t.Errorf("SetBinding with a taken subject: got %+v", r)
 	}
-	first := outcome(t, l, fsm.SetBinding{Name: "x", Binding: admin("cert:x")}, fsm.AccessApplied)
-	outcome(t, l, fsm.SetBinding{Name: "x", Binding: admin("cert:y")}, fsm.AccessStale)
-	second := outcome(t, l, fsm.SetBinding{Name: "x", Expected: first.Revision, Binding: admin("cert:y")}, fsm.AccessApplied)
-	outcome(t, l, fsm.SetBinding{Name: "x", Expected: first.Revision}, fsm.AccessStale)
-	outcome(t, l, fsm.SetBinding{Name: "x", Expected: second.Revision}, fsm.AccessApplied)
-	outcome(t, l, fsm.SetBinding{Name: "x", Expected: second.Revision, Binding: admin("cert:y")}, fsm.AccessAbsent)
+	first := wantOutcome(t, l, fsm.SetBinding{Name: "x", Binding: admin("cert:x")}, fsm.AccessApplied)
+	wantOutcome(t, l, fsm.SetBinding{Name: "x", Binding: admin("cert:y")}, fsm.AccessStale)
+	second := wantOutcome(t, l, fsm.SetBinding{Name: "x", Expected: first.Revision, Binding: admin("cert:y")}, fsm.AccessApplied)
+	wantOutcome(t, l, fsm.SetBinding{Name: "x", Expected: first.Revision}, fsm.AccessStale)
+	wantOutcome(t, l, fsm.SetBinding{Name: "x", Expected: second.Revision}, fsm.AccessApplied)
+	wantOutcome(t, l, fsm.SetBinding{Name: "x", Expected: second.Revision, Binding: admin("cert:y")}, fsm.AccessAbsent)
 	unchanged[fsm.InvalidResult](l, fsm.SetBinding{Name: "x", Binding: admin("y")})
 }
 
 func TestIssueToken_AtLimit_DropsExpiredTokens(t *testing.T) {
 	l := newAccessLog(t)
-	outcome(t, l, fsm.IssueToken{Binding: "none", Token: token("t", time.Time{})}, fsm.AccessAbsent)
+	wantOutcome(t, l, fsm.IssueToken{Binding: "none", Token: token("t", time.Time{})}, fsm.AccessAbsent)
 	for i := range access.MaxTokens {
-		outcome(t, l, fsm.IssueToken{Binding: "admin", Token: token(fmt.Sprint("t", i), at(301+i))}, fsm.AccessApplied)
+		wantOutcome(t, l, fsm.IssueToken{Binding: "admin", Token: token(fmt.Sprint("t", i), at(301+i))}, fsm.AccessApplied)
 	}
-	outcome(t, l, fsm.IssueToken{Binding: "admin", Token: token("one more", time.Time{})}, fsm.AccessFull)
-	outcome(t, l, fsm.IssueToken{Binding: "admin", Token: token("t1", time.Time{})}, fsm.AccessStale)
+	wantOutcome(t, l, fsm.IssueToken{Binding: "admin", Token: token("one more", time.Time{})}, fsm.AccessFull)
+	wantOutcome(t, l, fsm.IssueToken{Binding: "admin", Token: token("t1", time.Time{})}, fsm.AccessStale)
 	late := token("late", time.Time{})
 	late.CreatedAt = at(310)
-	outcome(t, l, fsm.IssueToken{Binding: "admin", Token: late}, fsm.AccessApplied)
+	wantOutcome(t, l, fsm.IssueToken{Binding: "admin", Token: late}, fsm.AccessApplied)
 	equal(t, "tokens", len(l.state().Binding("admin").Tokens), access.MaxTokens-10+1)
-	outcome(t, l, fsm.RevokeToken{ID: "t0"}, fsm.AccessAbsent)
-	outcome(t, l, fsm.RevokeToken{ID: "late"}, fsm.AccessApplied)
+	wantOutcome(t, l, fsm.RevokeToken{ID: "t0"}, fsm.AccessAbsent)
+	wantOutcome(t, l, fsm.RevokeToken{ID: "late"}, fsm.AccessApplied)
 }
 
 // Viewers can read the journal, so it must not contain hashes.
@@ -106,7 +106,7 @@ func TestJournal_Bindings_OmitTokenHashes(t *testing.T) {
 }
 
 // Submitting a job again replaces an unfinished submission with the same id, unless it belongs to another principal.
-func TestSubmit_OtherPrincipalsSubmission_IsKept(t *testing.T) {
+func TestSubmit_AnotherPrincipalsSubmission_IsKept(t *testing.T) {
 	l := newAccessLog(t)
 	submit := func(principal string) fsm.SubmitResult {
 		return applyOne[fsm.SubmitResult](l, fsm.SubmitJob{
@@ -165,7 +165,7 @@ func TestRestore_InconsistentBindings_IsRefused(t *testing.T) {
 			tc.change(records)
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
 			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
-				t.Fatalf("Restore() = %v, want %s", err, tc.why)
+				t.Fatalf("Restore() = %v, want an error that contains %s", err, tc.why)
 			}
 		})
 	}

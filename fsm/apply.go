@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// apply applies one command. It never fails or panics, even if the command is invalid: it then returns an InvalidResult
-// and leaves the state unchanged.
+// apply applies one command. It never fails or panics. If the command is invalid, it returns an InvalidResult and
+// leaves the state unchanged.
 func (d *draft) apply(cmd Command) Result {
 	if need := Level(cmd); need > d.featureLevel {
 		return invalid("%T requires feature level %d, but the cluster is at %d", cmd, need, d.featureLevel)
@@ -18,9 +18,9 @@ func invalid(format string, args ...any) InvalidResult {
 	return InvalidResult{Why: fmt.Sprintf(format, args...)}
 }
 
-// timely reports whether to apply a command that a server proposed without a caller's request; madeIn is the term in
-// which it was made. The log entry must have been appended in the same term: a later leader has given every permit its
-// full duration again, so the timers of an earlier leader are obsolete.
+// timely reports whether to apply a command that a leader proposed without a caller's request. madeIn is the term in
+// which it was proposed. The log entry must have been appended in the same term: a later leader has given every permit
+// its full duration again, so an earlier leader's timers are obsolete.
 func (d *draft) timely(madeIn uint64) bool { return madeIn == d.term }
 
 // invalidCooling reports whether a cooling period is out of bounds. Safety after a restore depends on the upper bound:

@@ -98,7 +98,7 @@ func (s Settings) validate() error {
 	return s.Work.Validate()
 }
 
-// MinRequestBytes is the smallest allowed memory limit. It leaves room for a request with names of maximum length.
+// MinRequestBytes is the smallest allowed memory limit. It leaves room for a request with names of the maximum length.
 const MinRequestBytes = 2048
 
 // configure replaces the settings and trims stored data to the new limits.

@@ -12,8 +12,8 @@ import (
 // The leader's timers end drains and temporary edits. A timer names the change that it ends, so that later changes are
 // not affected.
 
-// maxDrains is the maximum number of drains per semaphore. Beyond it, the oldest is dropped: the newest covers every
-// permit that the others cover, though perhaps for a different length of time.
+// maxDrains is the maximum number of drains per semaphore. If it is exceeded, the oldest drain is dropped: the newest
+// covers every permit that the others cover, though perhaps for a different length of time.
 const maxDrains = 16
 
 // endDrain ends the drains begun by one change.
@@ -123,7 +123,7 @@ func (d *draft) revertEdit(name string, pending pendingTimers, i int, at time.Ti
 		}
 		d.setDefinition(name, after)
 		drain = end.Drain
-		if drain > 0 && d.hasLive(name) { // the edit admitted these holders, so its drain also applies when reverting it stops them
+		if drain > 0 && d.hasLivePermit(name) { // the edit admitted these holders, so its drain also applies when reverting it stops them
 			pending.addDrain(semaphore.Drain{Revision: d.revision, Duration: drain})
 		}
 	}
@@ -150,7 +150,7 @@ func withoutEnd(ends []*EditEnd, i int) []*EditEnd {
 	return ends
 }
 
-// Without returns e as if the earlier temporary edit had never been made.
+// Without returns e as it would be if the earlier temporary edit had never been made.
 func (e *EditEnd) Without(ended *EditEnd) *EditEnd {
 	now := *e
 	now.Before, _ = semaphore.Revert(e.Before, ended.Before, ended.After)

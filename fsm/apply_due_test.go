@@ -140,12 +140,12 @@ func TestDrain_OutOfBounds_IsInvalid(t *testing.T) {
 		"an unsafe revoke must not have a drain": fsm.Revoke{Token: p.Token, Drain: 1, UnsafeNow: true},
 	} {
 		if got := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(got, why) {
-			t.Errorf("got %q, want invalid: %s", got, why)
+			t.Errorf("got %q, want an error that contains: %s", got, why)
 		}
 	}
 }
 
-func TestEndDrain_PauseCordonAndPermit(t *testing.T) {
+func TestEndDrain_PauseCordonOrPermit_EndsOnlyItsOwnDrain(t *testing.T) {
 	l := newLevel2Log(t)
 	def := l.define("s", permits(5))
 	p := l.grant("s", "a")
@@ -257,7 +257,7 @@ func TestEditBatch_Until_RequiresReplaceAndIsBounded(t *testing.T) {
 	equal(t, "temporary edits of a deleted name", l.state().Ends("s"), []*fsm.EditEnd(nil))
 }
 
-func TestRevert(t *testing.T) {
+func TestRevert_LaterEdit_KeepsFieldsItChanged(t *testing.T) {
 	l := newLevel2Log(t)
 	created := l.define("s", permits(1), group("prod"))
 	l.apply(fsm.Pause{Names: []string{"s"}})

@@ -160,7 +160,7 @@ func (d *draft) edit(c EditBatch, change UndoEdit, undo *Undo) {
 	entry := JournalEntry{Kind: kind, Semaphore: name, Author: c.Author, Reason: c.Reason, At: c.At}
 	details := Details{RestoredEnds: change.RestoredEnds}
 	if undo != nil {
-		details.Undoes, entry.Change = undo.Change, undo.whole()
+		details.Undoes, entry.Change = undo.Change, undo.wholeChange()
 	}
 	pending.ends, details.RemovedEnds = endsAfter(pending.ends, change)
 	if before != nil {
@@ -199,9 +199,9 @@ func misfiresFrom(before *StoredDefinition, after *semaphore.Definition, at time
 	return at
 }
 
-// endsAfter returns the temporary edits that remain after a change, not counting the change's own, and those that it
-// removed. A delete removes all of them. A replace keeps them: when they end, they do not revert the fields that the
-// replace has set.
+// endsAfter returns the temporary edits that remain after a change and the temporary edits that it removes. The change
+// itself does not count, even if it is temporary. A delete removes all temporary edits. A replace keeps them, but when
+// they end, they do not revert the fields that the replace has set.
 func endsAfter(ends []*EditEnd, change UndoEdit) (remaining, removed []*EditEnd) {
 	if change.Kind == Delete {
 		return nil, ends
@@ -219,9 +219,9 @@ func endsAfter(ends []*EditEnd, change UndoEdit) (remaining, removed []*EditEnd)
 	return ends, removed
 }
 
-// schedule begins the drain of an edit and, for a temporary edit, registers its end. Existing drains and ends remain.
+// schedule begins an edit's drain and, if the edit is temporary, registers its end. Existing drains and ends are kept.
 func (d *draft) schedule(c EditBatch, name string, pending pendingTimers, before, after *StoredDefinition) {
-	if before != nil && c.Drain > 0 && d.hasLive(name) {
+	if before != nil && c.Drain > 0 && d.hasLivePermit(name) {
 		pending.addDrain(semaphore.Drain{Revision: d.revision, Duration: c.Drain})
 	}
 	if after != nil && !c.Until.IsZero() {
@@ -240,7 +240,7 @@ func (w *pendingTimers) addDrain(drain semaphore.Drain) {
 	}
 }
 
-func (d *draft) hasLive(name string) bool {
+func (d *draft) hasLivePermit(name string) bool {
 	for p := range d.Holders(name) {
 		if p.State == semaphore.Live {
 			return true

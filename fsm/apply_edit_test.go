@@ -127,7 +127,7 @@ func TestEditBatch_Declare_NeverReplacesOrRestores(t *testing.T) {
 
 // Skipped names are determined before the batch is applied, because a deletion in the batch may evict an older
 // remembered deletion.
-func TestEditBatch_DeclareDeletedNameWithOtherDeletion_IsSkipped(t *testing.T) {
+func TestEditBatch_DeletionEvictsRememberedName_DeclareIsStillSkipped(t *testing.T) {
 	l := newWorkLog(t)
 	settings := l.state().Settings()
 	settings.RememberedDeletions = 1
@@ -180,7 +180,7 @@ func TestDelete_LivePermits_CountInNewDefinition(t *testing.T) {
 	}
 	l.define("s")
 	if r := unchanged[fsm.GrantResult](l, l.request("s", "b")); r.Decision.Reason != semaphore.NoFreePermit {
-		t.Fatalf("grant: got %+v, want denied because of the deleted definition's permits", r)
+		t.Fatalf("grant: got %+v, want a denial because of the deleted definition's permits", r)
 	}
 	if r := applyOne[fsm.ReleaseResult](l, fsm.Release{Token: p.Token}); !r.Released {
 		t.Fatalf("Release of the old permit: got %+v, want it released", r)
@@ -261,8 +261,8 @@ func TestJournal_IsBoundedPerSemaphoreAndInTotal(t *testing.T) {
 	restored(t, l.state())
 }
 
-// Nothing is kept about a deleted name without permits or journal entries. A permit revision read before the deletion
-// must not match after the name is re-created.
+// Nothing is stored for a deleted name that has no permits or journal entries. A permit revision read before the
+// deletion must not match after the name is re-created.
 func TestEdit_RecreatedName_HasNewPermitRevision(t *testing.T) {
 	l := newLog(t)
 	settings := fsm.DefaultSettings()

@@ -10,9 +10,9 @@ import (
 type ending struct {
 	how     semaphore.End
 	kind    EventKind        // kind of the journal entry, and of the event unless the slot cools
-	job     semaphore.JobEnd // of a release
-	failure string           // of a failed job
-	result  []byte           // of a task
+	job     semaphore.JobEnd // the job's outcome, if the permit is released
+	failure string           // the failure message, if the job failed
+	result  []byte           // the task's result, if there is one
 	cooling time.Duration    // if positive, the slot remains taken for this time
 	author  string
 	reason  string
@@ -32,7 +32,7 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	after, kind := p, e.kind
 	if e.cooling > 0 {
 		cooling := *p
-		cooling.Owes = false // the cooling covers the time that was owed
+		cooling.Owes = false // the cooling period covers the time that was owed
 		cooling.State, cooling.Duration, cooling.Ended, cooling.Order = semaphore.Cooling, e.cooling, e.how, p.Order.Drained()
 		after, kind = &cooling, CoolingEvent
 		d.setPermit(p, after)
@@ -44,8 +44,8 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	return after, revision
 }
 
-// settleFiring updates the claim of the firing that p claimed. If a loss or a stop opens the claim, it opens only when
-// the slot is freed: the claim remains held while the slot cools, and endCooling then opens it.
+// settleFiring updates the claim of p's firing. If a loss or a stop opens the claim, it remains held while the slot
+// cools, and endCooling then opens it.
 func (d *draft) settleFiring(p *semaphore.Permit, e ending) {
 	claim := d.claimOf(p.Token)
 	if claim == nil || claim.State == semaphore.ClaimDone || claim.State == semaphore.ClaimFailed {
@@ -142,13 +142,13 @@ func (d *draft) expire(c Expire) Result {
 // hold keeps the slot of a lost permit until an operator clears it.
 func (d *draft) hold(p *semaphore.Permit) *semaphore.Permit {
 	held := *p
-	// No time is owed, because the deadline was later than those of the superseded tokens.
+	// No time is owed, because the superseded tokens had earlier deadlines.
 	held.State, held.Order, held.Owes = semaphore.Held, p.Order.Drained(), false
 	d.setPermit(p, &held)
 	return &held
 }
 
-// holdsLostPermits reports whether a lost permit of this semaphore is held for an operator.
+// holdsLostPermits reports whether the semaphore's lost permits are held for an operator.
 func (s *State) holdsLostPermits(sem string) bool {
 	def := s.Definition(sem)
 	return def != nil && def.Definition.OnExpiry == semaphore.OnExpiryHold
@@ -195,8 +195,8 @@ func (d *draft) freeCooled(p *semaphore.Permit) {
 		after.State = semaphore.ClaimOpen
 		d.updateClaim(claim, after)
 	}
-	// A task is still held while its slot cools only if its worker was lost, or if the holder of a superseded token may
-	// still be relying on it.
+	// A task remains held while its slot cools only if its worker was lost, or if the holder of a superseded token may
+	// still be working on the task.
 	d.settleTask(p, ending{how: p.Ended, job: semaphore.JobCutShort})
 	d.setPermit(p, nil)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// TestEnd checks how permits end, and the effect on their slots and firings.
-func TestEnd(t *testing.T) {
+// TestPermitEnd_UpdatesSlotFiringAndJournal checks how permits end, and the effect on their slots and firings.
+func TestPermitEnd_UpdatesSlotFiringAndJournal(t *testing.T) {
 	const cooling = 5 * time.Second
 	for _, tc := range []struct {
 		name   string
@@ -254,8 +254,8 @@ func TestRelease_Late_CompletesFiringUnlessClaimedAgain(t *testing.T) {
 	})
 }
 
-// A proposal may be appended in a later term than it was made in. By then, the new leader has restarted the permit's
-// full duration.
+// A proposal may be appended in a later term than the one in which it was made. By then, the new leader has restarted
+// the permit's full duration.
 func TestExpire_AppendedInLaterTerm_IsIgnored(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(2))
@@ -305,7 +305,7 @@ func TestEnd_UnexpectedState_ChangesNothing(t *testing.T) {
 	unchanged[fsm.InvalidResult](l, fsm.Expire{Token: live, Term: l.term, Cooling: -1})
 }
 
-func TestCooling_HasNoOwnerAndEndsOnce(t *testing.T) {
+func TestCoolingPermit_HasNoOwnerAndEndsOnce(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(2))
 	p := l.grant("s", "a", requestID("r1"))
@@ -325,7 +325,7 @@ func TestCooling_HasNoOwnerAndEndsOnce(t *testing.T) {
 	unchanged[fsm.PermitResult](l, fsm.EndCooling{Token: p.Token, Term: l.term})
 }
 
-func TestCancel(t *testing.T) {
+func TestCancel_ReleasesOnlyPermitOfSameRequest(t *testing.T) {
 	l := newLog(t)
 	l.define("s", hold, permits(3))
 	cancel := func(holder, id string) fsm.Cancel {

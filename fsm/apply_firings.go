@@ -7,9 +7,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// This file implements operators' repairs of remembered firings and the undo of such repairs. The leader plans both.
-// The command lists every firing and the time to which the low-water mark is lowered. The leader takes that time from
-// its clock, because the state machine never reads one. Only these commands lower the mark.
+// Operators can repair remembered firings and undo these repairs. The leader plans both. The command lists every firing
+// and the time to which the low-water mark is lowered. The leader takes that time from its clock, because the state
+// machine never reads a clock. No other commands lower the mark.
 
 // forgetFirings forgets either all of the given firings or none.
 func (d *draft) forgetFirings(c ForgetFirings) Result {
@@ -98,8 +98,9 @@ func (d *draft) changeFirings(kind EventKind, name string, claims []*semaphore.C
 	return change
 }
 
-// undoFirings first forgets firings again and then restores others. If the mark falls, the journal entry about the
-// forgotten firings records it. If it rises, the entry about the restored firings does.
+// undoFirings first forgets the firings in u.Forget and then restores the claims in u.Restore. If the low-water mark is
+// lowered, the journal entry for the forgotten firings records it. If the mark is raised, the entry for the restored
+// firings does.
 func (d *draft) undoFirings(u UndoFirings, e JournalEntry) {
 	before := d.LowWater(u.Semaphore)
 	after := before
@@ -122,8 +123,8 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// validUndoFirings checks the claims to restore in the same way as those in a snapshot. Otherwise, an undo could
-// produce a state that cannot be restored from its snapshot.
+// validUndoFirings checks the claims to restore in the same way as Restore checks a snapshot's claims. Otherwise, an
+// undo could produce a state that cannot be restored from its snapshot.
 func (d *draft) validUndoFirings(u UndoFirings, tokens map[uint64]struct{}) error {
 	if len(u.Restore)+len(u.Forget) == 0 && (u.LowWater.IsZero() || u.LowWater.Equal(u.ExpectedLowWater)) {
 		return fmt.Errorf("there is nothing to do")
@@ -150,7 +151,7 @@ func (d *draft) validUndoFirings(u UndoFirings, tokens map[uint64]struct{}) erro
 	return validExpected(named)
 }
 
-// firingsConflict returns a conflict if the state is not what the undo expects, or nil.
+// firingsConflict returns a conflict if the state is not what the undo expects, or nil if it is.
 func (d *draft) firingsConflict(u UndoFirings) *Conflict {
 	if _, conflict := d.forgettable(u.Semaphore, u.Forget); conflict != nil {
 		return conflict

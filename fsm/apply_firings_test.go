@@ -48,7 +48,7 @@ func (l *log) undoForget(name string) fsm.Undo {
 	return fsm.Undo{}
 }
 
-// dueSeconds returns the due times of the remembered firings in seconds.
+// dueSeconds returns the remembered firings' due times in seconds.
 func (l *log) dueSeconds(name string) (all []int) {
 	for c := range l.state().Claims(name) {
 		all = append(all, int(c.Firing.Due.Sub(at(0))/time.Second))
@@ -144,7 +144,7 @@ func TestForgetFirings_UnmetExpectation_ForgetsNothing(t *testing.T) {
 	unchanged[fsm.InvalidResult](l, l.forget("", at(90)))
 }
 
-// The job of a cooling permit may still be running, so its firing stays claimed until the permit has cooled.
+// A cooling permit's job may still be running, so its firing stays claimed until the permit has cooled.
 func TestForgetFirings_CoolingPermit_IsRefused(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("s", freeOnLoss)
@@ -213,7 +213,7 @@ func TestUndo_InvalidFirings_IsRefused(t *testing.T) {
 	}
 }
 
-// The remaining data of a deleted semaphore is dropped with its last firing.
+// A deleted semaphore's remaining data is dropped with its last firing.
 func TestForgetFirings_DeletedSemaphore_RemovesAllData(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	d := l.define("s")
@@ -245,7 +245,7 @@ func TestRestore_InconsistentForgottenFirings_IsRefused(t *testing.T) {
 			}
 		}
 		if err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records))); !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), why) {
-			t.Errorf("Restore() = %v, want %s", err, why)
+			t.Errorf("Restore() = %v, want an error that contains %s", err, why)
 		}
 	}
 }

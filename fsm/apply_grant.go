@@ -2,9 +2,9 @@ package fsm
 
 import "github.com/gatekeeperd/gatekeeper/semaphore"
 
-// grant applies the same rule as the leader, and grants the permit if the leader's decision still holds. The leader
-// matched the patterns; grant only checks that the revisions it matched against are still current. Only the leader has
-// the queue, and it proposes grants in queue order.
+// grant applies the same rules as the leader, and grants the permit if the leader's decision still holds. The leader
+// has already matched the patterns; grant only checks that the revisions that it matched against are still current.
+// Only the leader has the queue, and it proposes grants in queue order.
 func (d *draft) grant(c Grant) Result {
 	if c.Semaphore == "" || c.Weight == 0 || c.Weight > semaphore.MaxPermits {
 		return invalid("grant: a semaphore and a weight of 1 to %d are required", semaphore.MaxPermits)
@@ -121,8 +121,8 @@ func (d *draft) reacquire(c Grant, facts *semaphore.Facts) Result {
 	}
 }
 
-// shared replaces the strings of an identity with those in the caller's sighting, if there is one, so that all permits
-// of a host share one copy of its name.
+// shared replaces an identity's group and acquirer with the strings in the caller's sighting, if there is one, so that
+// all of a host's permits share one copy of its name.
 func (d *draft) shared(id semaphore.Identity) semaphore.Identity {
 	if seen, ok := d.Sighting(id.Group, id.Acquirer); ok {
 		id.Group, id.Acquirer = seen.Group, seen.Acquirer
@@ -150,7 +150,7 @@ func (d *draft) extend(c Extend) Result {
 	extended := *p
 	extended.Duration = c.Duration
 	if c.Duration < p.Duration {
-		extended.Owes = false // the leader shortens the duration only after that time has passed
+		extended.Owes = false // the leader shortens the duration only after the owed time has passed
 	}
 	d.setPermit(p, &extended)
 	d.emit(Event{Kind: DurationChanged, Semaphore: p.Semaphore, Permit: &extended})

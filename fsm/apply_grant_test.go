@@ -258,7 +258,7 @@ func TestGrant_Malformed_IsInvalid(t *testing.T) {
 }
 
 // Each command in an entry sees the effects of the commands before it.
-func TestGrant_TwoInOneEntry_GrantsOnlyOneSlot(t *testing.T) {
+func TestGrant_TwoInOneEntry_GrantsOnlyFirst(t *testing.T) {
 	l := newLog(t)
 	l.define("s")
 	r := l.apply(l.request("s", "a"), l.request("s", "b"))

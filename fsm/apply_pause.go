@@ -11,7 +11,7 @@ import (
 // Pauses and cordons close semaphores temporarily. Their end times are for display and for the leader's timers. This
 // package never compares them with a clock.
 
-// repeatedChange returns the result for a retry of a change, which describes the original change.
+// repeatedChange returns the result of a retried change. It describes the original change.
 func repeatedChange(done *Remembered) Result {
 	first := done.OriginalResponse()
 	return RevisionResult{Revision: done.ChangeID(), Repeated: true, Names: first.Names, Cordon: first.Cordon}
@@ -72,7 +72,7 @@ func (d *draft) resume(c Resume) Result {
 	var resumed []string
 	for _, name := range c.Names {
 		def := d.Definition(name)
-		if def == nil || def.Pause == nil || !c.names(def.Pause) {
+		if def == nil || def.Pause == nil || !c.endsPause(def.Pause) {
 			continue
 		}
 		if len(resumed) == 0 {
@@ -89,8 +89,8 @@ func (d *draft) resume(c Resume) Result {
 	return RevisionResult{Applied: true, Revision: d.revision, Names: resumed}
 }
 
-// unexpected returns the result of a pause or a resume whose expectations are not met. It returns nil if they are met
-// or if there are none.
+// unexpected returns the result of a pause or resume whose expectations are not met, or nil if they are met or there
+// are none.
 func (d *draft) unexpected(command string, names []string, expected []Expected) Result {
 	if len(expected) == 0 {
 		return nil
@@ -114,9 +114,9 @@ func (d *draft) unexpected(command string, names []string, expected []Expected) 
 	return nil
 }
 
-// names reports whether c ends this pause. A timer ends only the pause that was set at one revision. An operator names
-// the change that set the pause, which also matches after an undo has restored the pause.
-func (c Resume) names(p *semaphore.Pause) bool {
+// endsPause reports whether c ends p. A timer ends only a pause set at exactly c.Revision. An operator may also specify
+// the change that originally set the pause, even if an undo has since restored it.
+func (c Resume) endsPause(p *semaphore.Pause) bool {
 	return c.Revision == 0 || c.Revision == p.Revision || c.Term == 0 && c.Revision == p.Origin()
 }
 

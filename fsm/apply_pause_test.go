@@ -68,7 +68,7 @@ func TestPauseAndResume_UnmetExpectation_ChangesNothing(t *testing.T) {
 	refused(fsm.ConflictAbsent, seen)
 }
 
-func TestResume(t *testing.T) {
+func TestResume_ByTimer_EndsOnlyItsOwnPause(t *testing.T) {
 	l := newLog(t)
 	l.define("a")
 	l.define("b")
@@ -101,7 +101,7 @@ func TestResume(t *testing.T) {
 	equal(t, "events", kinds(l.events), []fsm.EventKind{fsm.ResumedEvent})
 }
 
-func TestCordons(t *testing.T) {
+func TestCordons_SetReplaceAndLift(t *testing.T) {
 	l := newLog(t)
 	l.define("s")
 	r := applyOne[fsm.RevisionResult](l, fsm.SetCordon{ID: "z", GroupPattern: "dr-.*", Until: at(60), Author: "ann", Reason: "power", At: at(1)})
@@ -162,7 +162,7 @@ func TestJournal_CordonsAndPauses_AreComplete(t *testing.T) {
 	equal(t, "journal after a restart", collect(restored(t, l.state()).State().Journal("", 2)), want)
 }
 
-func TestForget(t *testing.T) {
+func TestForget_KeepsHeldClaimsAndRaisesMark(t *testing.T) {
 	l := newLog(t)
 	l.define("s", permits(9))
 	done := func(name string, due int) {
@@ -226,7 +226,7 @@ func TestForget_IndividualFirings_DoesNotRaiseMark(t *testing.T) {
 	restored(t, l.state())
 }
 
-func TestConfigure(t *testing.T) {
+func TestConfigure_KeepsLargestDurationAndRejectsInvalidSettings(t *testing.T) {
 	l := newLog(t)
 	settings := fsm.DefaultSettings()
 	if r := unchanged[fsm.RevisionResult](l, fsm.Configure{Settings: settings}); r.Applied {
@@ -251,7 +251,7 @@ func TestConfigure(t *testing.T) {
 	}
 }
 
-func TestRetireMember(t *testing.T) {
+func TestRetireMember_Repeat_ChangesNothing(t *testing.T) {
 	l := newLog(t)
 	for _, id := range []string{"gk2", "gk1"} {
 		if r := applyOne[fsm.RevisionResult](l, fsm.RetireMember{ID: id}); !r.Applied {

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// claimStates formats the claims of a semaphore, such as "f: open after 1".
+// claimStates formats a semaphore's claims, for example as "f: open after 1".
 func (l *log) claimStates(name string) string {
 	var all []string
 	for c := range l.state().Claims(name) {
@@ -18,7 +18,7 @@ func (l *log) claimStates(name string) string {
 	return strings.Join(all, "; ")
 }
 
-func TestRelease_EveryJobOutcome_EndsFiring(t *testing.T) {
+func TestRelease_EveryJobOutcome_UpdatesClaim(t *testing.T) {
 	l := runScenario(t)
 	if got, want := l.claimStates("s"), "done: done after 1; failed: failed after 1 exit code 3; open: open after 1; spent: spent after 2; taken over: claimed after 1"; got != want {
 		t.Errorf("claims after all runs ended:\ngot  %s\nwant %s", got, want)
@@ -30,7 +30,7 @@ func TestRelease_EveryJobOutcome_EndsFiring(t *testing.T) {
 
 // Servers below feature level 4 do not count attempts and lack the claim states added in level 4, and all members must
 // store the same state.
-func TestEnds_BelowFeatureLevel4_AreUnchanged(t *testing.T) {
+func TestPermitEnd_BelowFeatureLevel4_DoesNotCountAttempts(t *testing.T) {
 	l := newLog(t)
 	l.apply(fsm.RaiseFeatureLevel{Level: 3})
 	l.define("free", permits(9), func(d *semaphore.Definition) { d.FiringOnLoss = semaphore.FiringFree })

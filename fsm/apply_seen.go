@@ -6,11 +6,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// This file applies the leader's observations: which callers make requests, which semaphores are missing their expected
+// This file applies the leader's observations: which callers make requests, which semaphores have missed their expected
 // work, and when a quarantine ends.
 
 // recordSightings remembers callers. This does not count as a change, because sightings do not affect decisions. They
-// arrive every second, and a revision for each would wake everything waiting for changes.
+// arrive every second, and a revision for each would wake every caller that waits for changes.
 func (d *draft) recordSightings(c Sight) Result {
 	if !d.timely(c.Term) {
 		return RevisionResult{}
@@ -44,7 +44,7 @@ func validSighting(s Sighting) error {
 	return nil
 }
 
-// noteMissed records that a semaphore has started or stopped missing its expected work. Only the journal stores this.
+// noteMissed records that a semaphore has started or stopped missing its expected work. Only the journal stores it.
 func (d *draft) noteMissed(c NoteMissed) Result {
 	if !d.timely(c.Term) || d.Definition(c.Semaphore) == nil {
 		return RevisionResult{}

@@ -60,8 +60,8 @@ func TestSight_OverLimit_DropsLeastRecentlySeen(t *testing.T) {
 		c.Sightings = append(c.Sightings, seen("g", fmt.Sprintf("a%06d", i), 100+i%7))
 	}
 	l.apply(c)
-	// Callers last seen at the same time are dropped in order of their names. A new sighting older than all others is
-	// dropped immediately.
+	// Callers last seen at the same time are dropped in name order. A new sighting older than all others is dropped
+	// immediately.
 	l.apply(fsm.Sight{Term: l.term, Sightings: []fsm.Sighting{seen("g", "a000000", 300), seen("g", "new1", 200), seen("g", "new2", 200), seen("g", "late", 1)}})
 	equal(t, "count", l.state().SightingCount(), fsm.MaxSightings)
 	for acquirer, want := range map[string]bool{"a000000": true, "a000007": false, "a000014": false, "a000021": true, "a000001": true, "new1": true, "new2": true, "late": false} {
@@ -98,7 +98,7 @@ func TestGrant_SharesStringsWithSighting(t *testing.T) {
 	}
 }
 
-func TestNoteMissed(t *testing.T) {
+func TestNoteMissed_IsJournaledAndEmitted(t *testing.T) {
 	l := newLevel2Log(t)
 	l.define("s")
 	unchanged[fsm.RevisionResult](l, fsm.NoteMissed{Semaphore: "none", Term: l.term, Missed: fsm.NoRequests})

@@ -26,7 +26,7 @@ func TestSubmit_InChunks_IsVisibleOnlyWhenComplete(t *testing.T) {
 		t.Fatalf("last chunk: got %+v, want an open job", r)
 	}
 	if w := l.state().Work("s"); w.Waiting != 2 || w.Jobs != 1 {
-		t.Fatalf("Work() = %+v, want 2 waiting tasks of 1 job", w)
+		t.Fatalf("Work() = %+v, want 2 waiting tasks in 1 job", w)
 	}
 	if r := unchanged[fsm.SubmitResult](l, fsm.SubmitJob{Spec: j.Spec, Tasks: tasks("z"), Digest: digest()}); r.Outcome != fsm.SubmitExists || r.Job.ID != "j" {
 		t.Fatalf("repeated submission: got %+v, want SubmitExists", r)
@@ -66,7 +66,7 @@ func TestSubmit_AboveLimit_ReportsLimit(t *testing.T) {
 	}
 }
 
-// Submitting the id of a finished job returns that job and runs no task again, whatever the outcome of its tasks.
+// Submitting a finished job's id again returns that job and does not rerun its tasks, whatever their outcomes.
 func TestSubmit_FinishedJob_IsNotRunAgain(t *testing.T) {
 	l := newWorkLog(t)
 	for id, end := range map[string]func(token, job uint64) fsm.Command{

@@ -25,7 +25,7 @@ func (d *draft) undo(c Undo) Result {
 		return UndoResult{Conflict: conflict}
 	}
 	revision := d.advance()
-	entry := JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At, Change: c.whole()}.With(Details{Undoes: c.Change})
+	entry := JournalEntry{Author: c.Author, Reason: c.Reason, At: c.At, Change: c.wholeChange()}.With(Details{Undoes: c.Change})
 	for _, f := range c.Firings {
 		d.undoFirings(f, entry)
 	}
@@ -52,15 +52,15 @@ func (d *draft) undo(c Undo) Result {
 	return UndoResult{Revision: revision}
 }
 
-// whole returns the journal data about the undo as a whole, or nil if there is none beyond what every change has.
-func (c *Undo) whole() *WholeChange {
+// wholeChange returns the data that the undo's journal entries share, or nil if it completely undoes a single change.
+func (c *Undo) wholeChange() *WholeChange {
 	if c == nil || len(c.OtherChanges) == 0 && !c.Partial {
 		return nil
 	}
 	return &WholeChange{AlsoUndoes: c.OtherChanges, Partial: c.Partial}
 }
 
-// restored returns a copy of p with the revision of the current change, or nil if p is nil.
+// restored returns a copy of p with the current change's revision, or nil if p is nil.
 func (d *draft) restored(p *semaphore.Pause) *semaphore.Pause {
 	if p == nil {
 		return nil

@@ -62,10 +62,10 @@ func TestUndo_ReplacedPause_IsRestored(t *testing.T) {
 	// Operators can still use the revision of the change that first set the pause, but a timer with that revision has
 	// no effect.
 	if r := unchanged[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a"}, Term: l.term, Revision: first.Revision}); r.Applied {
-		t.Error("the timer of the replaced pause was applied")
+		t.Error("the replaced pause's timer was applied")
 	}
 	if r := applyOne[fsm.RevisionResult](l, fsm.Resume{Names: []string{"a"}, Revision: first.Revision}); !r.Applied {
-		t.Error("Resume with the original revision of the pause was not applied")
+		t.Error("Resume with the pause's original revision was not applied")
 	}
 }
 

@@ -118,7 +118,7 @@ func (d *draft) receive(before, j *work.Job, tasks [][]byte, digest string, at t
 	return SubmitResult{Outcome: SubmitAccepted, Job: j}
 }
 
-// handOut assigns the next task of its semaphore to a new permit. The decision has ensured that a task is waiting.
+// handOut assigns the semaphore's next task to a new permit. The grant's decision ensures that a task is waiting.
 func (d *draft) handOut(p *semaphore.Permit) (*work.Job, *work.Task) {
 	before, waiting := d.NextTask(p.Semaphore)
 	after := *before
@@ -182,10 +182,10 @@ func (d *draft) updateTask(t, after *work.Task, at time.Time) {
 	d.emit(Event{Kind: TaskSettled, Semaphore: j.Semaphore, Job: &j, Task: after, At: at})
 }
 
-// reported adds the effect on a task to the result of a release. A failure counts as recorded only if its message is
-// the one stored with the task, because a task can also fail by losing its last worker. If no task has the token,
-// either another worker has the task or its job was removed. A repeated release is then reported as recorded, because
-// the first release of the token recorded its report, although the two reports may have differed.
+// reported adds the effect on the task to a release's result. A failure counts as recorded only if the task stores the
+// same message, because a task can also fail when it loses its last worker. If no task has the token, either another
+// worker has the task or its job was removed. A repeated release is still reported as recorded, because the token's
+// first release recorded its report. The two reports may differ.
 func (d *draft) reported(c Release, r ReleaseResult) Result {
 	r.Task = d.TaskOf(c.Token)
 	released := r.Released || r.Ended != nil && r.Ended.Outcome == semaphore.EndReleased
@@ -270,7 +270,7 @@ func (d *draft) submitterEnded(token uint64, at time.Time) {
 	}
 }
 
-// submitterSuperseded binds jobs to the new token of their submitter.
+// submitterSuperseded binds jobs to their submitter's new token.
 func (d *draft) submitterSuperseded(old, replacement uint64) {
 	var bound []uint64
 	d.submitters.Ascend(submitter{token: old}, func(s submitter) bool {
@@ -317,8 +317,7 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 		if c.Drop {
 			replacement.State, replacement.Payload, replacement.Result = work.Dropped, nil, nil
 		} else {
-			// The token is removed because otherwise a repeat of the release that reported the failure would fail the
-			// task again.
+			// Remove the token: otherwise, repeating the release that reported the failure would fail the task again.
 			replacement.State, replacement.Attempts, replacement.Returns, replacement.Token, replacement.Result = work.Waiting, 0, 0, 0, nil
 		}
 		after[i] = &replacement
@@ -346,7 +345,7 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 	return JobResult{Applied: true, Job: &j, Tasks: uint32(len(failed))}
 }
 
-// deleteJob removes a finished job. For the leader, it also removes an unfinished submission.
+// deleteJob removes a finished job. The leader can also use it to remove an unfinished submission.
 func (d *draft) deleteJob(c DeleteJob) Result {
 	j := d.JobByNumber(c.Job)
 	if c.Term != 0 && !d.timely(c.Term) || j == nil || !j.Over() && (c.Term == 0 || j.State != work.Receiving) {

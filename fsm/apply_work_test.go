@@ -506,7 +506,7 @@ func TestRestore_InconsistentJobs_AreRefused(t *testing.T) {
 		{"is in state 3, but has", func(r []*logv1.Record) []*logv1.Record { job(r, "open").State = uint32(work.Ended); return r }},
 		{"is in state 2, but has", func(r []*logv1.Record) []*logv1.Record { job(r, "ended").State = uint32(work.Open); return r }},
 		{"was submitted under permit", func(r []*logv1.Record) []*logv1.Record { job(r, "open").Submitter = 1 << 40; return r }},
-		{"has the same position in the order of tasks", func(r []*logv1.Record) []*logv1.Record {
+		{"has the same position in the task order", func(r []*logv1.Record) []*logv1.Record {
 			twin := job(r, "receiving")
 			twin.State, twin.Digest, twin.Submitted = uint32(work.Open), job(r, "open").GetDigest(), twin.GetNumber()
 			job(r, "open").Submitted, job(r, "open").Spec.Priority = twin.GetNumber(), 0
@@ -530,7 +530,7 @@ func TestRestore_InconsistentJobs_AreRefused(t *testing.T) {
 			records := tc.change(readRecords(t, snapshot(t, workScenario(t).state())))
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
 			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.why) {
-				t.Fatalf("Restore() = %v, want %s", err, tc.why)
+				t.Fatalf("Restore() = %v, want an error that contains %s", err, tc.why)
 			}
 		})
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// newLargeLog returns a log with the given number of semaphores, with realistic names and 1,000,000 permits each.
+// newLargeLog returns a log with the given number of semaphores, each with a realistic name and 1,000,000 permits.
 func newLargeLog(tb tester, semaphores int) (*log, []string) {
 	l := newLog(tb)
 	names := make([]string, semaphores)
@@ -43,8 +43,8 @@ func (l *log) realisticGrant(names []string, i int) fsm.Grant {
 	return g
 }
 
-// BenchmarkApply measures an entry of 256 grants and an entry of the matching releases, first without other permits, as
-// in a small cluster under load, then with 100,000 permits in 10,000 semaphores.
+// BenchmarkApply measures an entry of 256 grants and an entry of the matching releases, first with no other permits, as
+// in a small cluster under load, and then with 100,000 permits in 10,000 semaphores.
 func BenchmarkApply(b *testing.B) {
 	for _, existing := range []int{0, 100_000} {
 		l, names := newLargeLog(b, max(64, existing/10))
@@ -87,7 +87,7 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
-// round returns 256 grants and the releases of their permits.
+// round returns 256 grants and the matching releases.
 func (l *log) round(names []string, next *int) (grants, releases []fsm.Command) {
 	token := l.state().LastToken()
 	for i := range uint64(256) {

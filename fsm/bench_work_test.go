@@ -100,7 +100,7 @@ func TestMemory_BytesPerTask(t *testing.T) {
 	runtime.KeepAlive(file)
 }
 
-// BenchmarkWork measures a state with 256 MiB of payload, the default limit of a cluster.
+// BenchmarkWork measures snapshots, restores and entries with 256 MiB of payloads, the default limit for a cluster.
 func BenchmarkWork(b *testing.B) {
 	l := newLargeWorkLog(b)
 	for i := range 64 {
@@ -123,7 +123,7 @@ func BenchmarkWork(b *testing.B) {
 	})
 	file = nil
 	// Entries do not wait for a snapshot (see TestSnapshot_DuringWrite_EntriesAreApplied), so the two results differ
-	// only by the CPU time of the snapshot and its garbage collection.
+	// only by the CPU time for the snapshot and its garbage collection.
 	for _, concurrent := range []string{"nothing", "a snapshot of 256 MiB"} {
 		b.Run("worst of 1000 entries, concurrent with "+concurrent, func(b *testing.B) {
 			var stop atomic.Bool

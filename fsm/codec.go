@@ -13,19 +13,19 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// Only the codec files (codec*.go) deal with the byte formats of the log and of snapshots. All other code uses Commands
-// and the types of package semaphore.
+// Only the codec files (codec*.go) deal with the byte formats of the log and snapshots. All other code uses Commands
+// and the types in package semaphore.
 
 var (
 	// ErrUnknownCommand means that a newer server wrote the entry, and this version does not support it. The server
 	// must stop and be upgraded before it applies any more entries. If it skipped the entry, its state would differ
-	// from that of the other servers.
+	// from the other servers' state.
 	ErrUnknownCommand = errors.New("fsm: the log contains a command that this version does not recognize; upgrade this server")
 	// ErrMalformed means that the bytes are not a log entry. The log is damaged, or was not written by Gatekeeper.
 	ErrMalformed = errors.New("fsm: malformed log entry")
 )
 
-// marshaling makes the encoding deterministic: equal commands produce equal bytes.
+// marshaling makes the encoding deterministic: identical commands produce identical bytes.
 //
 //nolint:gochecknoglobals // constant options
 var marshaling = proto.MarshalOptions{Deterministic: true}
@@ -382,7 +382,7 @@ func commandFromProto(in *logv1.Command) (Command, error) {
 	return cmd, nil
 }
 
-// PlanID returns an id derived from the effects and expectations of a planned command. Equal commands have equal ids.
+// PlanID returns an id derived from a planned command's effects and expectations. Identical commands have the same id.
 func PlanID(cmd Command) (string, error) {
 	entry, err := Encode(SupportedLevel, []Command{cmd})
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// This file converts bindings and tokens.
+// This file converts bindings and tokens to and from their stored form.
 
 func (w *writer) binding(b *access.Binding) *logv1.StoredBinding {
 	if b == nil {

@@ -8,8 +8,8 @@ import (
 	logv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/log/v1"
 )
 
-// This file converts the records of a snapshot. Readers check each record separately; restore.go checks that the
-// records are consistent with each other.
+// This file converts snapshot records. Readers check each record separately; restore.go checks that the records are
+// consistent with each other.
 
 // recordKind returns the field number of a record's kind, which determines the order of the kinds, or 0 if the kind is
 // unknown.
@@ -71,7 +71,7 @@ func (r *reader) storedDefinition(in *logv1.StoredDefinition) *StoredDefinition 
 		Pause: r.pause(in.GetPause()), MisfiresFrom: timeFromProto(in.GetMisfiresFrom()),
 	}
 	if d := out.Definition; d == nil || d.Name == "" {
-		r.fail("it has no definition, or one without a name")
+		r.fail("its definition is missing or has no name")
 	} else {
 		// The other rules were checked when the definition was stored, by the version that stored it.
 		r.enum(uint32(d.OnExpiry), uint32(semaphore.OnExpiryFree), uint32(semaphore.OnExpiryHold), "on_expiry")
@@ -165,7 +165,7 @@ func (r *reader) origin(change uint64) {
 	}
 }
 
-// drain reads the duration of a drain.
+// drain reads and checks the duration of a drain.
 func (r *reader) drain(n int64) time.Duration {
 	if n != 0 {
 		r.requires(2)
@@ -366,16 +366,16 @@ func (r *reader) journal(in *logv1.JournalEntry) *JournalEntry {
 			out.Change.Names[i] = r.intern(name)
 		}
 		if len(out.Change.Names) == 1 || uint32(max(1, len(out.Change.Names))) != in.GetEntries() {
-			r.fail("journal entry %d.%d is one of %d, but has %d names", out.Revision, out.Ordinal, in.GetEntries(), len(out.Change.Names))
+			r.fail("journal entry %d.%d belongs to a change with %d entries but %d names", out.Revision, out.Ordinal, in.GetEntries(), len(out.Change.Names))
 		}
 	case in.GetEntries() > 0:
 		r.requires(3)
-		out.Change = singleEntry // whole replaces it if the previous entry belongs to the same change
+		out.Change = singleEntry // wholeChange replaces it if the previous entry belongs to the same change
 	}
 	return &out
 }
 
-// journalKind rejects the kinds of events that are not in the journal.
+// journalKind rejects event kinds that do not appear in the journal.
 func (r *reader) journalKind(kind uint32) EventKind {
 	if kind == uint32(BindingChanged) {
 		return BindingChanged
@@ -414,8 +414,8 @@ func (r *reader) endFromProto(in *logv1.StoredRevert) *EditEnd {
 	}
 }
 
-// due reads the drains and the temporary edits of a name.
-func (r *reader) due(in *logv1.StoredSemaphore) pendingTimers {
+// pendingTimers reads a name's drains and temporary edits.
+func (r *reader) pendingTimers(in *logv1.StoredSemaphore) pendingTimers {
 	if len(in.GetDrains()) > 0 {
 		r.requires(2)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// Every command that Encode accepts must be decoded unchanged, and re-encoded to the same bytes.
+// Every command that Encode accepts must decode unchanged and re-encode to the same bytes.
 func TestCodec_AnyCommand_RoundTrips(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cmds := rapid.SliceOfN(anyCommand(), 0, 5).Draw(t, "commands")
@@ -305,7 +305,7 @@ func TestEncode_InvalidCommand_IsRefused(t *testing.T) {
 	}
 }
 
-func TestDecode_Invalid_IsRefused(t *testing.T) {
+func TestDecode_InvalidEntry_IsRefused(t *testing.T) {
 	entry := func(level uint32, cmds ...*logv1.Command) []byte {
 		b, err := proto.Marshal(&logv1.Entry{FeatureLevel: level, Commands: cmds})
 		if err != nil {
@@ -339,8 +339,8 @@ func TestDecode_Invalid_IsRefused(t *testing.T) {
 		},
 		{"change of kind 0", edit(&logv1.Change{Definition: &logv1.Definition{}}), fsm.ErrMalformed},
 		{"change of kind 257", edit(&logv1.Change{Kind: 257, Definition: &logv1.Definition{}}), fsm.ErrMalformed},
-		{"create without definition", edit(&logv1.Change{Kind: 1}), fsm.ErrMalformed},
-		{"delete with definition", edit(&logv1.Change{Kind: 3, Definition: &logv1.Definition{}}), fsm.ErrMalformed},
+		{"create without a definition", edit(&logv1.Change{Kind: 1}), fsm.ErrMalformed},
+		{"delete with a definition", edit(&logv1.Change{Kind: 3, Definition: &logv1.Definition{}}), fsm.ErrMalformed},
 		{"on_expiry larger than a byte", edit(&logv1.Change{Kind: 1, Definition: &logv1.Definition{OnExpiry: 257}}), fsm.ErrMalformed},
 		{"labels out of order", edit(&logv1.Change{Kind: 1, Definition: &logv1.Definition{Labels: []*logv1.Label{{Key: "b"}, {Key: "a"}}}}), fsm.ErrMalformed},
 		{"missed work of kind 5", entry(2, &logv1.Command{Kind: &logv1.Command_NoteMissed{NoteMissed: &logv1.NoteMissed{Missed: 5}}}), fsm.ErrMalformed},
@@ -357,7 +357,7 @@ func TestDecode_Invalid_IsRefused(t *testing.T) {
 			before := snapshot(t, l.state())
 			_, err := l.m.Apply(l.index+1, l.term, tc.entry)
 			if !errors.Is(err, tc.err) || !strings.Contains(err.Error(), "entry 2 of term 3") {
-				t.Fatalf("Apply() = %v, want %v with the index and term of the entry", err, tc.err)
+				t.Fatalf("Apply() = %v, want %v with the entry's index and term", err, tc.err)
 			}
 			if !bytes.Equal(before, snapshot(t, l.state())) {
 				t.Fatal("Apply() of an invalid entry changed the state")
@@ -383,7 +383,7 @@ func TestLevel_AboveClusterLevel_IsRefused(t *testing.T) {
 		}
 		l := newLog(t)
 		if why := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(why, "requires feature level 2, but the cluster is at 1") {
-			t.Errorf("Apply(%+v): got %s", cmd, why)
+			t.Errorf("Apply(%+v): got reason %s, want one about the feature level", cmd, why)
 		}
 	}
 	for _, cmd := range append(runCommands(), workCommands()...) {
@@ -392,7 +392,7 @@ func TestLevel_AboveClusterLevel_IsRefused(t *testing.T) {
 		}
 		l := newLevel2Log(t)
 		if why := unchanged[fsm.InvalidResult](l, cmd).Why; !strings.Contains(why, "requires feature level 4, but the cluster is at 2") {
-			t.Errorf("Apply(%+v): got %s", cmd, why)
+			t.Errorf("Apply(%+v): got reason %s, want one about the feature level", cmd, why)
 		}
 	}
 	for _, cmd := range level1Commands() {

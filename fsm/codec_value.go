@@ -55,7 +55,7 @@ func (r *reader) fail(format string, args ...any) {
 }
 
 // The earliest and latest times that can be represented in Unix nanoseconds. time.Time.UnixNano is undefined for all
-// others.
+// other times.
 var (
 	earliest = time.Unix(0, -1<<63)  //nolint:gochecknoglobals // constant
 	latest   = time.Unix(0, 1<<63-1) //nolint:gochecknoglobals // constant
@@ -72,7 +72,7 @@ func (w *writer) nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
-// time writes the zero time as 0. Therefore, 1970-01-01T00:00:00Z is read back as the zero time.
+// time writes the zero time as 0, so 1970-01-01T00:00:00Z is read back as the zero time.
 func (w *writer) time(t time.Time) int64 {
 	if t.IsZero() {
 		return 0

@@ -34,7 +34,7 @@ func (r *reader) spec(in *logv1.JobSpec) *work.Spec {
 	}
 }
 
-// payloads returns the tasks of a submission. An empty payload becomes nil, as it does when read from a record.
+// payloads returns a submission's task payloads. An empty payload becomes nil, as it does when read from a record.
 func payloads(tasks [][]byte) [][]byte { return each(tasks, clipBytes) }
 
 // clipBytes returns b without excess capacity, or nil if it is empty.
@@ -57,7 +57,7 @@ func (w *writer) job(j *work.Job) *logv1.StoredJob {
 	return out
 }
 
-// storedJob reads a job without the totals of its tasks.
+// storedJob reads a job without its task totals.
 func (r *reader) storedJob(in *logv1.StoredJob) *work.Job {
 	r.requires(4)
 	j := &work.Job{
@@ -158,8 +158,8 @@ func (in *restorer) task(t *work.Task) {
 	in.d.setJob(before, &after)
 }
 
-// jobs checks that jobs and their tasks are consistent.
-func (in *restorer) jobs() {
+// checkJobs checks that jobs and their tasks are consistent.
+func (in *restorer) checkJobs() {
 	for j := range in.d.Jobs(0) {
 		last, found := &work.Task{}, false
 		in.d.jobs.tasks.Descend(&work.Task{Ref: work.Ref{Job: j.Number, Index: work.MaxTasks}}, func(t *work.Task) bool {
@@ -168,7 +168,7 @@ func (in *restorer) jobs() {
 		})
 		in.require(found == (j.Tasks > 0) && (!found || last.Index == j.Tasks-1), "job %d has %d tasks, but some are missing", j.Number, j.Tasks)
 		if first, _ := in.d.jobs.open.Get(j); j.HandsOut() && first != j {
-			in.r.fail("job %d has the same position in the order of tasks as another job", j.Number)
+			in.r.fail("job %d has the same position in the task order as another job", j.Number)
 		}
 		ended := j.Waiting() == 0 && j.Held == 0
 		in.require((j.State == work.Open) != ended || j.State == work.Receiving || j.State == work.Cancelled,

@@ -8,10 +8,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// MaxDrain is the longest drain.
+// MaxDrain is the longest allowed drain.
 const MaxDrain = 24 * time.Hour
 
-// MaxEditEnds is the maximum number of temporary edits that one semaphore can have at a time. Any more are refused.
+// MaxEditEnds is the maximum number of temporary edits that one semaphore can have at a time. More are refused.
 const MaxEditEnds = 16
 
 // MaxSightings is the maximum number of sightings to keep. The least recent are dropped first.
@@ -65,7 +65,7 @@ type Extend struct {
 type Release struct {
 	Token   uint64
 	Job     semaphore.JobEnd // decides what happens to the firing, if any; JobCutShort requires level 2, JobFailed level 4
-	Failure string           // with JobFailed: the holder's error message of at most semaphore.MaxName bytes
+	Failure string           // the holder's error message, at most semaphore.MaxName bytes long; empty with JobDone
 	Cooling time.Duration
 	At      time.Time
 	// Result is the result of the permit's task, if any, of at most max_result bytes. It requires feature level 4.
@@ -83,7 +83,7 @@ type Expire struct {
 // Abandon ends a permit whose grant never reached its caller; its result is a PermitResult. Its firing did not run.
 type Abandon struct {
 	Token, Term uint64
-	Cooling     time.Duration // as in Release, while a holder may rely on a superseded token; requires feature level 3
+	Cooling     time.Duration // as in Release, if a holder may rely on a superseded token; requires feature level 3
 }
 
 // EndCooling frees the slot of a cooling permit; its result is a PermitResult.
@@ -96,9 +96,9 @@ type Clear struct {
 	At             time.Time
 }
 
-// Revoke orders the holder of a live permit to stop; its result is a PermitResult. It does not free the slot, unless
-// UnsafeNow is set: then the permit ends immediately and without cooling, even though its holder may still rely on it.
-// Revoking a permit again has an effect only if it shortens the drain.
+// Revoke orders the holder of a live permit to stop; its result is a PermitResult. It does not free the slot unless
+// UnsafeNow is set. With UnsafeNow, the permit ends immediately and without cooling, even though its holder may still
+// rely on it. Revoking a permit again has an effect only if it shortens the drain.
 type Revoke struct {
 	Token          uint64
 	Author, Reason string
@@ -250,8 +250,8 @@ type Undo struct {
 	Firings []UndoFirings
 }
 
-// UndoFirings restores forgotten firings and the low-water mark of a semaphore, or forgets the firings again. If the
-// state is not as expected, it does nothing.
+// UndoFirings restores a semaphore's forgotten firings and low-water mark, or forgets the firings again. If the state
+// is not as expected, it does nothing.
 type UndoFirings struct {
 	Semaphore string
 	// Restore lists the claims to restore unchanged; their firings must not have been claimed since. Forget lists the
@@ -275,7 +275,7 @@ type UndoEdit struct {
 	RemovedEnds  []uint64
 }
 
-// UndoPause restores a pause of one or more semaphores, or lifts their pause if Pause is nil.
+// UndoPause restores a pause on one or more semaphores, or lifts it if Pause is nil.
 type UndoPause struct {
 	Pause    *semaphore.Pause // with its Change; its revision is set when the command is applied
 	Expected []ExpectedPause
@@ -306,7 +306,7 @@ type Forget struct {
 	Firings []semaphore.Firing
 }
 
-// ForgetFirings repairs the remembered firings of a semaphore for an operator; its result is a FiringsResult. It
+// ForgetFirings repairs a semaphore's remembered firings on behalf of an operator; its result is a FiringsResult. It
 // forgets either all of the given firings or none, and may lower the low-water mark. Firings above the new mark may
 // then be claimed again. It requires feature level 3.
 type ForgetFirings struct {
@@ -359,7 +359,7 @@ const DefaultJournalLifetime = 366 * 24 * time.Hour
 type RequestBounds struct {
 	// Lifetime is the minimum time for which a request is remembered while there is room. The default is 10 minutes.
 	Lifetime time.Duration
-	// Kept is how many requests of each semaphore, and how many edits, are remembered even after Lifetime. The default
+	// Kept is how many requests for each semaphore, and how many edits, are remembered even after Lifetime. The default
 	// is 1000.
 	Kept uint32
 	// RequestBytes and EditBytes bound the estimated total sizes of the remembered requests and of the remembered
@@ -380,7 +380,7 @@ func (b RequestBounds) OrDefault() RequestBounds {
 }
 
 // DefaultSettings returns the settings of a new cluster. They are frozen: every server starts from them when it replays
-// the log, even if an older version wrote it. With other values, the states of the servers would differ.
+// the log, even if an older version wrote it. With different values, the servers' states would diverge.
 func DefaultSettings() Settings {
 	return Settings{
 		MaxDuration:         semaphore.DefaultMaxDuration,
@@ -391,9 +391,9 @@ func DefaultSettings() Settings {
 	}
 }
 
-// Trim forgets requests of the given names; the empty name means edits. It forgets those that were remembered at or
-// before revision UpTo, except the newest RequestBounds.Kept of each name, and at most MaxTrimmed in total. Its result
-// is a RevisionResult. Like Sight, it consumes no revision and emits no event. It requires feature level 3.
+// Trim forgets requests for the given names; the empty name means edits. It forgets requests remembered at or before
+// revision UpTo, except the newest RequestBounds.Kept for each name, and at most MaxTrimmed in total. Its result is a
+// RevisionResult. Like Sight, it consumes no revision and emits no event. It requires feature level 3.
 type Trim struct {
 	Term, UpTo uint64
 	Names      []string
@@ -454,7 +454,7 @@ type Missed uint8
 
 const (
 	NothingMissed Missed = iota // no work was missed
-	NoRequests                  // no caller has requested a permit for longer than expect_every
+	NoRequests                  // no caller has requested a permit within expect_every
 	AllDenied                   // callers requested permits, and all were denied
 	NoProgress                  // a permit is held, and its job reports no progress
 	HeldTooLong                 // a permit has been held for longer than expect_every

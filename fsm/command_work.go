@@ -28,8 +28,8 @@ type SubmitTasks struct {
 	At     time.Time
 }
 
-// CancelJob stops handing out tasks of a job and orders the workers of held tasks to stop; its result is a JobResult.
-// Term is 0 if a caller requested the cancel. It requires feature level 4.
+// CancelJob stops handing out a job's tasks and orders the workers of held tasks to stop; its result is a JobResult.
+// Term is 0 if a caller requested the cancellation. It requires feature level 4.
 type CancelJob struct {
 	Job, Term      uint64
 	Cause          work.CancelCause

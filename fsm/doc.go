@@ -19,8 +19,8 @@
 // A command that a server proposes on its own carries the term in which it was made and has no effect in an entry from
 // another term: a new leader gives every holder its full duration again, so the old leader's timers are obsolete.
 //
-// Each command has one type of result, and Apply returns an error only if this server cannot follow the log and must
-// stop. DESIGN.md describes what is stored, in which trees, and at what cost.
+// Each command has one result type, and Apply returns an error only if this server cannot follow the log and must stop.
+// DESIGN.md describes what is stored, in which trees, and at what cost.
 //
 // # Compatibility
 //

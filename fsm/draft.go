@@ -9,23 +9,23 @@ import (
 )
 
 // draft is the machine's private working copy of the state while it applies entries. Only the methods in this file,
-// journal.go, requests.go and work.go write its trees, and each updates all indexes of the data that it writes.
+// journal.go, requests.go and work.go write its trees, and each of them updates every index of the data that it writes.
 //
 // A command first reads and then writes. Writes cannot fail, so no command is ever half applied.
 type draft struct {
 	*State // never published; see publish
 
-	// The fields below are not needed by readers.
+	// Readers do not need the fields below.
 	claimTokens  *btree.Map[uint64, *semaphore.Claim]
 	deletionAges *btree.BTreeG[deletion]   // by (revision, name)
 	sightingAges *btree.BTreeG[Sighting]   // least recently seen first
 	memorySizes  *btree.BTreeG[memorySize] // of semaphores; fewest requests first
 	submitters   *btree.BTreeG[submitter]  // by token
 
-	entries uint64 // number of entries begun; see write
-	events  []Event
-	ordinal uint32        // of the next journal entry of this revision
-	noted   *JournalEntry // the first journal entry of this revision
+	entries    uint64 // number of entries begun; see write
+	events     []Event
+	ordinal    uint32        // of the next journal entry of this revision
+	firstEntry *JournalEntry // the first journal entry of this revision
 }
 
 type deletion struct {
@@ -62,7 +62,7 @@ func (d *draft) begin(index, term uint64, commands int) {
 // publish returns a state for readers. Afterwards, the draft copies each node before it writes to it.
 func (d *draft) publish() *State { return d.fork() }
 
-// advance begins the changes of a command that has an effect. They all carry the new revision.
+// advance starts a new revision for a command that has an effect. All changes that the command makes carry it.
 func (d *draft) advance() uint64 {
 	d.revision++
 	d.ordinal = 0
@@ -75,8 +75,9 @@ func (d *draft) emit(e Event) {
 	d.events = append(d.events, e)
 }
 
-// write returns a writable gate for a name. The first call in an entry copies the gate, because readers have the old
-// one. Later calls return the same copy until the entry is published. A caller that removes something must call sweep.
+// write returns a writable gate for a name. The first call in an entry copies the gate, because readers may be using
+// the old one. Later calls return the same copy until the entry is published. A caller that removes something must call
+// sweep.
 func (d *draft) write(name string) *gate {
 	g := d.gate(name)
 	if g != noGate && g.written == d.entries {
@@ -88,7 +89,7 @@ func (d *draft) write(name string) *gate {
 	return &c
 }
 
-// sweep deletes the gate of a name if it is empty, so that the name is indistinguishable from one that never existed.
+// sweep deletes a name's gate if it is empty, so that the name is indistinguishable from one that never existed.
 func (d *draft) sweep(name string, g *gate) {
 	if !g.empty() {
 		return
@@ -118,7 +119,7 @@ func (d *draft) setCordons(updated []*Cordon) {
 	d.cordons, d.cordonRevision, d.rules = updated, d.revision, d.index
 }
 
-// setTimers replaces the drains and temporary edits of a name. The zero value removes them.
+// setTimers replaces a name's drains and temporary edits. The zero value removes them.
 func (d *draft) setTimers(name string, updated pendingTimers) {
 	d.rules = d.index
 	if len(updated.drains) > 0 || len(updated.ends) > 0 {
@@ -210,7 +211,7 @@ func (d *draft) updateClaim(c *semaphore.Claim, after semaphore.Claim) {
 	d.setClaim(c, &after)
 }
 
-// raiseLowWater raises the low-water mark to the given time. It never lowers it.
+// raiseLowWater raises a semaphore's low-water mark to the given time. It never lowers it.
 func (d *draft) raiseLowWater(name string, to time.Time) {
 	if to.After(d.LowWater(name)) {
 		d.write(name).lowWater = to.UnixNano()

@@ -29,7 +29,7 @@ const (
 	CoolingEnded
 	Cleared
 	StoppingEvent // the holder was ordered to stop
-	Abandoned     // its grant never reached the caller, or a cancel released it
+	Abandoned     // the grant never reached the caller, or a cancel released the permit
 	DurationChanged
 	Configured
 	// DrainedEvent reports that the drain started by Change has ended. The drain belonged to an edit or a pause of
@@ -37,15 +37,15 @@ const (
 	// event is not in the journal.
 	DrainedEvent
 	// RevertedEvent reports that a temporary edit has ended. Definition and Before have the same meaning as for
-	// Replaced, and are equal if nothing was reverted.
+	// Replaced, and are identical if nothing was reverted.
 	RevertedEvent
-	MissedEvent // see Event.Missed
-	HeardEvent
+	MissedEvent // expected work is missed; see Event.Missed
+	HeardEvent  // expected work is no longer missed
 	// FreedUnsafely reports that an unsafe revoke ended the permit even though its holder may still rely on it.
 	FreedUnsafely
 	// QuarantineEnded reports that permits are granted again after a recovery.
 	QuarantineEnded
-	// RecoveredEvent reports that the state was built from the data of another cluster. It appears only in the journal.
+	// RecoveredEvent reports that the state was built from another cluster's data. It appears only in the journal.
 	RecoveredEvent
 	// SupersededEvent reports that an identity acquired its live permit again. Permit has the new token, and Superseded
 	// is the permit with the old one. The journal entry contains the old permit.
@@ -55,17 +55,17 @@ const (
 	// FiringsRemembered reports that an undo restored forgotten firings.
 	FiringsRemembered
 	// ClaimsChanged reports one of two changes. Either a holder that had lost its permit reported how its job ended,
-	// which updated the claim of its firing, or the leader forgot firings because they were too old or too many. It is
+	// which updated its firing's claim, or the leader forgot firings because they were too old or too numerous. It is
 	// not in the journal.
 	ClaimsChanged
-	// JobSubmitted reports that tasks of a job were stored. Job is Open once the submission is complete. This kind and
-	// the kinds below it, except BindingChanged, are not in the journal.
+	// JobSubmitted reports that some of a job's tasks were stored. Job is Open once the submission is complete. This
+	// kind and the kinds below it, except BindingChanged, are not in the journal.
 	JobSubmitted
 	// TaskSettled reports that a task is no longer held. Task and Job have their new states.
 	TaskSettled
 	// JobCancelled reports that a job was cancelled.
 	JobCancelled
-	// TasksChanged reports that failed tasks of a job were made available again or dropped.
+	// TasksChanged reports that some of a job's failed tasks were made available again or dropped.
 	TasksChanged
 	// JobDeleted reports that a job was removed. Job has its last state.
 	JobDeleted
@@ -74,7 +74,7 @@ const (
 	BindingChanged
 )
 
-// End returns how the permit of a journal entry of this kind ended, or semaphore.NotEnded for other kinds. A permit
+// End returns how the permit in a journal entry of this kind ended, or semaphore.NotEnded for other kinds. A permit
 // that a cancel released counts as abandoned.
 func (k EventKind) End() semaphore.End {
 	switch k {
@@ -95,8 +95,8 @@ func (k EventKind) End() semaphore.End {
 	}
 }
 
-// isRun reports whether journal entries of this kind belong to runs. Such entries occur with every run, and no operator
-// causes them. All other entries count as edits.
+// isRun reports whether journal entries of this kind belong to runs. Such entries record how runs end and whether
+// expected work is missed, not what operators do. All other entries count as edits.
 func (k EventKind) isRun() bool {
 	switch k {
 	case Released, Expired, HeldEvent, Abandoned, SupersededEvent, MissedEvent, HeardEvent:

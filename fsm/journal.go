@@ -57,16 +57,17 @@ type Details struct {
 	// Firings lists the firings that a FiringsForgotten forgot or a FiringsRemembered restored; else nil. It requires
 	// feature level 3.
 	Firings *FiringsChange
-	// BindingBefore and BindingAfter are the binding before and after a BindingChanged, without the hashes of tokens.
-	// They are nil if the binding did not exist before, or no longer exists. They require feature level 4.
+	// BindingBefore and BindingAfter are the binding before and after a BindingChanged, without token hashes. They are
+	// nil if the binding did not exist before, or no longer exists. They require feature level 4.
 	BindingBefore, BindingAfter *access.Binding
 }
 
-// FiringsChange describes a change to the remembered firings of a semaphore. It is immutable.
+// FiringsChange describes a change to a semaphore's remembered firings. It is immutable.
 type FiringsChange struct {
 	// Claims are the claims that were forgotten or restored.
 	Claims []*semaphore.Claim
-	// MarkBefore and MarkAfter are the low-water mark before and after the change. They are equal if it did not change.
+	// MarkBefore and MarkAfter are the low-water mark before and after the change. They are the same if it did not
+	// change.
 	MarkBefore, MarkAfter time.Time
 }
 
@@ -78,7 +79,7 @@ func (e *JournalEntry) Details() Details {
 	return *e.More
 }
 
-// With returns e with other details. Empty details are stored as nil.
+// With returns e with the given details. Empty details are stored as nil.
 func (e JournalEntry) With(more Details) JournalEntry {
 	e.More = nil
 	if more.nonEmpty() {
@@ -126,22 +127,22 @@ func (d *draft) note(e JournalEntry) {
 	d.expireJournal(e.At)
 }
 
-// setWholeChange sets the WholeChange of an entry. Entries of one change are published together, so earlier ones can
-// still be modified.
+// setWholeChange sets an entry's WholeChange. Entries of one change are published together, so earlier ones can still
+// be modified.
 func (d *draft) setWholeChange(e *JournalEntry) {
 	switch {
 	case d.featureLevel < 3:
 	case e.Ordinal == 0:
-		d.noted = e
+		d.firstEntry = e
 		if e.Change == nil {
 			e.Change = singleEntry
 		}
 	case e.Ordinal == 1:
-		whole := *d.noted.Change
-		whole.Names = []string{d.noted.Semaphore, e.Semaphore}
-		d.noted.Change, e.Change = &whole, &whole
+		whole := *d.firstEntry.Change
+		whole.Names = []string{d.firstEntry.Semaphore, e.Semaphore}
+		d.firstEntry.Change, e.Change = &whole, &whole
 	default:
-		e.Change = d.noted.Change
+		e.Change = d.firstEntry.Change
 		e.Change.Names = append(e.Change.Names, e.Semaphore)
 	}
 }
@@ -211,11 +212,11 @@ const (
 	// maxExpiredAtOnce is how many entries of each kind may be dropped because of their age when an entry is added. It
 	// is large enough to catch up, and small enough that a leader whose clock is far ahead does not empty the journal.
 	maxExpiredAtOnce = 2
-	// maxUndatedScan is how many of the oldest entries are searched for the first one that has a time.
+	// maxUndatedScan is how many of the oldest entries are searched for one that has a time.
 	maxUndatedScan = 8
 )
 
-// expireJournal drops entries that have expired at the time of a new entry.
+// expireJournal drops entries that have expired by the time of a new entry.
 func (d *draft) expireJournal(now time.Time) {
 	if d.featureLevel < 3 || now.IsZero() {
 		return
@@ -242,7 +243,7 @@ func oldestTime(tree *btree.BTreeG[*JournalEntry]) (at time.Time) {
 	return at
 }
 
-// dropJournal drops an entry, which must be the oldest edit or the oldest run entry of its name.
+// dropJournal drops an entry, which must be the oldest edit or the oldest run entry for its name.
 func (d *draft) dropJournal(e *JournalEntry) {
 	g := d.write(e.Semaphore)
 	endsPermit := e.Permit != nil && e.Kind.End() != semaphore.NotEnded && !e.At.IsZero()
@@ -316,7 +317,7 @@ func (d *draft) trimDeletions() {
 	}
 }
 
-// addSighting adds a sighting, replacing any older one of the same caller.
+// addSighting adds a sighting, replacing the older one of the same caller, if any.
 func (d *draft) addSighting(now Sighting) {
 	if old, ok := d.sightings.Set(now); ok {
 		d.sightingAges.Delete(old)

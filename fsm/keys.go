@@ -85,7 +85,7 @@ func sightingBefore(a, b Sighting) bool {
 	return a.Acquirer < b.Acquirer
 }
 
-// sightingOlder is the order in which sightings are forgotten.
+// sightingOlder sorts sightings in the order in which they are forgotten.
 func sightingOlder(a, b Sighting) bool {
 	if c := a.At.Compare(b.At); c != 0 {
 		return c < 0
@@ -98,7 +98,7 @@ const (
 	fnvPrime  uint64 = 1099511628211
 )
 
-// hashText continues a 64-bit FNV-1a hash. It is slow for long strings, but these are short.
+// hashText continues a 64-bit FNV-1a hash. It is slow for long strings, but request ids and firing names are short.
 func hashText(h uint64, s string) uint64 {
 	for i := range len(s) {
 		h = (h ^ uint64(s[i])) * fnvPrime

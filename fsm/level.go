@@ -9,15 +9,16 @@ import (
 
 // SupportedLevel is the highest feature level whose commands this server can apply. A new cluster starts at level 1,
 // and RaiseFeatureLevel raises it. A level is frozen by the release that introduces it. Until then, commands and fields
-// may still be added to the highest level, and servers built before and after such a change must not form one cluster.
+// may still be added to the highest level, and servers built before and after such a change must not run in the same
+// cluster.
 const SupportedLevel uint32 = 4
 
 // AccessLevel is the lowest feature level at which the state can have bindings; see package access.
 const AccessLevel uint32 = 4
 
 // Level returns the feature level that a command requires: the highest level required by its kind or by any field that
-// it sets. A server at a lower level would ignore such a field, and its state would differ from that of the other
-// servers.
+// it sets. A server at a lower level would ignore such a field, and its state would diverge from the other servers'
+// states.
 func Level(cmd Command) uint32 {
 	switch {
 	case needsLevel4(cmd):
@@ -43,30 +44,30 @@ func needsLevel4(cmd Command) bool {
 	case Release:
 		return c.Job == semaphore.JobFailed || len(c.Result) > 0
 	case EditBatch:
-		return slices.ContainsFunc(c.Changes, Change.boundsRuns)
+		return slices.ContainsFunc(c.Changes, Change.needsLevel4)
 	case Undo:
-		return slices.ContainsFunc(c.Edits, UndoEdit.boundsRuns) || slices.ContainsFunc(c.Firings, func(u UndoFirings) bool {
-			return slices.ContainsFunc(u.Restore, countsAttempts)
+		return slices.ContainsFunc(c.Edits, UndoEdit.needsLevel4) || slices.ContainsFunc(c.Firings, func(u UndoFirings) bool {
+			return slices.ContainsFunc(u.Restore, claimNeedsLevel4)
 		})
 	}
 	return false
 }
 
-// boundsRuns reports whether the definition has a field that servers below feature level 4 do not support.
-func (c Change) boundsRuns() bool { return c.Definition != nil && boundsRuns(c.Definition) }
+// needsLevel4 reports whether the definition has a field that servers below feature level 4 do not support.
+func (c Change) needsLevel4() bool { return c.Definition != nil && definitionNeedsLevel4(c.Definition) }
 
-func (e UndoEdit) boundsRuns() bool {
-	return e.Change.boundsRuns() || slices.ContainsFunc(e.RestoredEnds, func(end *EditEnd) bool {
-		return boundsRuns(end.Before) || boundsRuns(end.After)
+func (e UndoEdit) needsLevel4() bool {
+	return e.Change.needsLevel4() || slices.ContainsFunc(e.RestoredEnds, func(end *EditEnd) bool {
+		return definitionNeedsLevel4(end.Before) || definitionNeedsLevel4(end.After)
 	})
 }
 
-func boundsRuns(d *semaphore.Definition) bool {
+func definitionNeedsLevel4(d *semaphore.Definition) bool {
 	return d.MaxAttempts != 0 || d.Misfire != semaphore.MisfireSkip || d.MisfireWindow != 0
 }
 
-// countsAttempts reports whether a claim has data that servers below feature level 4 do not support.
-func countsAttempts(c *semaphore.Claim) bool {
+// claimNeedsLevel4 reports whether a claim has data that servers below feature level 4 do not support.
+func claimNeedsLevel4(c *semaphore.Claim) bool {
 	return c.Attempts != 0 || c.Failure != "" || c.State > semaphore.ClaimSpent
 }
 
@@ -81,7 +82,7 @@ func needsLevel3(cmd Command) bool {
 	case Cancel:
 		return c.Cooling != 0 || c.Token != 0
 	case EditBatch:
-		return c.RequestHash != 0 || c.RequestRevision != 0 || slices.ContainsFunc(c.Changes, Change.limitsAhead)
+		return c.RequestHash != 0 || c.RequestRevision != 0 || slices.ContainsFunc(c.Changes, Change.needsLevel3)
 	case SetCordon:
 		return c.RequestHash != 0 || c.RequestRevision != 0
 	case Uncordon:
@@ -92,7 +93,7 @@ func needsLevel3(cmd Command) bool {
 		return c.RequestHash != 0 || c.RequestRevision != 0 || len(c.Expected) > 0
 	case Undo:
 		return c.RequestHash != 0 || c.RequestRevision != 0 || len(c.OtherChanges) > 0 || c.Partial || len(c.Firings) > 0 ||
-			slices.ContainsFunc(c.Edits, UndoEdit.limitsAhead)
+			slices.ContainsFunc(c.Edits, UndoEdit.needsLevel3)
 	case Forget:
 		return len(c.Firings) > 0
 	case Configure:
@@ -101,11 +102,11 @@ func needsLevel3(cmd Command) bool {
 	return false
 }
 
-// limitsAhead reports whether the definition has a field that servers below feature level 3 do not support.
-func (c Change) limitsAhead() bool { return c.Definition != nil && c.Definition.FiringMaxAhead != 0 }
+// needsLevel3 reports whether the definition has a field that servers below feature level 3 do not support.
+func (c Change) needsLevel3() bool { return c.Definition != nil && c.Definition.FiringMaxAhead != 0 }
 
-func (e UndoEdit) limitsAhead() bool {
-	return e.Change.limitsAhead() || slices.ContainsFunc(e.RestoredEnds, func(end *EditEnd) bool {
+func (e UndoEdit) needsLevel3() bool {
+	return e.Change.needsLevel3() || slices.ContainsFunc(e.RestoredEnds, func(end *EditEnd) bool {
 		return end.Before.FiringMaxAhead != 0 || end.After.FiringMaxAhead != 0
 	})
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrOutOfOrder is returned by Apply for an entry that is not newer than the last applied one. Applying an entry twice
-// would grant twice.
+// would grant its permits twice.
 var ErrOutOfOrder = errors.New("fsm: log entry out of order")
 
 // A Machine is the replicated state machine. It applies log entries and returns their results. Every server in a
@@ -23,8 +23,8 @@ type Machine struct {
 	applying sync.Mutex
 	draft    *draft
 
-	// subscribing guards subscribers. The slice is replaced and never modified. Events are therefore delivered without
-	// holding the lock, and a subscriber may subscribe and cancel.
+	// subscribing guards subscribers. The slice is replaced, never modified, so events are delivered without holding
+	// the lock and a subscriber may subscribe or cancel.
 	subscribing sync.Mutex
 	subscribers []*subscriber
 }
@@ -34,8 +34,8 @@ type subscriber struct {
 	cancelled atomic.Bool
 }
 
-// New returns the machine of a new, empty cluster. If clusterID is empty, the machine gets the id of the first snapshot
-// that it restores.
+// New returns a machine for a new, empty cluster. If clusterID is empty, the machine adopts the cluster id of the first
+// snapshot that it restores.
 func New(clusterID string) *Machine {
 	m := &Machine{draft: newDraft(clusterID)}
 	m.state.Store(m.draft.publish())
@@ -95,9 +95,9 @@ func (m *Machine) Sync(fn func(*State)) {
 	fn(m.State())
 }
 
-// Restore replaces the state with that of a snapshot. It builds and checks the new state first and leaves the old state
-// in place if it returns an error (ErrSnapshot). A snapshot of another cluster is refused, unless this machine has no
-// cluster id yet. Subscribers get an Applied with Restored set and no events.
+// Restore replaces the state with the one in a snapshot. It builds and checks the new state first and leaves the old
+// state in place if it returns an error (ErrSnapshot). A snapshot from another cluster is refused unless this machine
+// has no cluster id yet. Subscribers get an Applied with Restored set and no events.
 func (m *Machine) Restore(r io.Reader) error {
 	d, err := readSnapshot(r)
 	if err != nil {

@@ -131,7 +131,7 @@ func TestState_ReadDuringApply_IsConsistentAndImmutable(t *testing.T) {
 					}
 				}
 				if weight != s.Used("s") || count != s.HolderCount("s") || count != s.PermitCount() {
-					t.Errorf("got %d permits of total weight %d, want %d of total weight %d", count, weight, s.HolderCount("s"), s.Used("s"))
+					t.Errorf("got %d permits with a total weight of %d, want %d with a total weight of %d", count, weight, s.HolderCount("s"), s.Used("s"))
 				}
 				hash(t, s)
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// This file models the commands of feature level 2.
+// This file models the commands that feature level 2 added.
 
 func invalidDrain(d time.Duration) bool { return d < 0 || d > 24*time.Hour }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// This file models the remembered requests.
+// This file models remembered requests.
 
 func (m *model) remember(r fsm.Remembered) {
 	r.Revision = m.revision
@@ -26,7 +26,7 @@ func (m *model) remember(r fsm.Remembered) {
 	m.requests = append(m.requests, r)
 }
 
-// modelEdit identifies the request of an edit.
+// modelEdit identifies an edit's request.
 type modelEdit struct {
 	kind                  fsm.EditKind
 	id                    string
@@ -87,7 +87,8 @@ func (m *model) tooOld(name string, revision uint64) *fsm.TooOld {
 	return &fsm.TooOld{RequestRevision: revision, Forgotten: m.forgottenMark(name), Revision: m.revision}
 }
 
-// rememberedFor returns the remembered requests of a semaphore, or of edits if name is empty, oldest first.
+// rememberedFor returns the remembered requests for a semaphore, or the remembered edits if name is empty, oldest
+// first.
 func (m *model) rememberedFor(name string) (list []fsm.Remembered) {
 	for _, r := range m.requests {
 		if r.Semaphore == name {
@@ -133,7 +134,7 @@ func (m *model) boundRequests() {
 	}
 }
 
-// totalSize returns the sum of the estimated sizes of requests.
+// totalSize returns the total estimated size of the requests.
 func totalSize(list []fsm.Remembered) (n uint64) {
 	addText := func(overhead int, texts ...string) {
 		for _, t := range texts {
@@ -204,7 +205,7 @@ func (m *model) trimRequests(c fsm.Trim) fsm.Result {
 	return r
 }
 
-// requestHash draws the hash and revision of a request. Below feature level 3, both are usually 0.
+// requestHash draws a request's hash and revision. Below feature level 3, both are usually 0.
 func (d draw) requestHash() (hash, revision uint64) {
 	if d.m.level < 3 && d.likely("no request hash") {
 		return 0, 0
@@ -221,7 +222,7 @@ func (d draw) requestRevision() uint64 {
 
 func (d draw) trim() fsm.Trim {
 	return fsm.Trim{
-		Term: d.timer(), UpTo: rapid.Uint64Range(0, d.m.revision).Draw(d.T, "up to"),
+		Term: d.timerTerm(), UpTo: rapid.Uint64Range(0, d.m.revision).Draw(d.T, "up to"),
 		Names: rapid.SliceOfN(rapid.SampledFrom(modelNames), 0, 4).Draw(d.T, "trimmed"),
 	}
 }

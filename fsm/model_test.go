@@ -42,12 +42,12 @@ type model struct {
 	sightings  []fsm.Sighting               // sorted by group and acquirer
 	quarantine time.Duration
 
-	// forgotten maps each name with remembered or forgotten requests to its mark. namesForgotten is the mark of all
+	// forgotten maps each name with remembered or forgotten requests to its mark. namesForgotten is the mark for all
 	// other names.
 	forgotten      map[string]uint64
 	namesForgotten uint64
 
-	noted            map[uint64][]string // the names of journal entries, by revision
+	entryNames       map[uint64][]string // the names in journal entries, by revision
 	changesForgotten uint64
 	endsForgotten    map[string]time.Time
 
@@ -66,11 +66,11 @@ func newModel() *model {
 		settings: fsm.DefaultSettings(), largest: fsm.DefaultSettings().MaxDuration,
 		permitRev: map[string]uint64{}, lowWater: map[string]time.Time{},
 		level: 1, drains: map[string][]semaphore.Drain{}, ends: map[string][]fsm.EditEnd{},
-		forgotten: map[string]uint64{}, noted: map[uint64][]string{}, endsForgotten: map[string]time.Time{},
+		forgotten: map[string]uint64{}, entryNames: map[uint64][]string{}, endsForgotten: map[string]time.Time{},
 	}
 }
 
-// apply applies cmd as an entry of the current term and returns the expected result.
+// apply applies cmd as an entry in the current term and returns the expected result.
 func (m *model) apply(cmd fsm.Command) fsm.Result {
 	r := m.do(cmd)
 	m.bound()
@@ -215,7 +215,7 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		m.level = c.Level
 		m.revision++
 		if before < 3 && m.level >= 3 {
-			m.markChanges()
+			m.markChangesForgotten()
 			m.namesForgotten = m.revision
 			m.forgotten[""] = m.revision
 			for name := range m.forgotten {
@@ -500,12 +500,12 @@ func (m *model) end(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd
 func (m *model) note(e fsm.JournalEntry) {
 	e.Revision = m.revision
 	var change []int // indexes of the entries of the same change
-	names := m.noted[m.revision]
+	names := m.entryNames[m.revision]
 	e.Ordinal = uint32(len(names))
 	if m.settings.JournalPerSemaphore == 0 || m.settings.JournalTotal == 0 {
 		return
 	}
-	m.noted[m.revision] = append(names, e.Semaphore)
+	m.entryNames[m.revision] = append(names, e.Semaphore)
 	m.journal = append(m.journal, e)
 	for i := range m.journal {
 		if m.journal[i].Revision == e.Revision {
@@ -517,7 +517,7 @@ func (m *model) note(e fsm.JournalEntry) {
 		if e.Change != nil {
 			whole = *e.Change
 		}
-		if all := m.noted[m.revision]; len(all) > 1 {
+		if all := m.entryNames[m.revision]; len(all) > 1 {
 			whole.Names = slices.Clone(all)
 		}
 		for _, i := range change {
@@ -525,17 +525,17 @@ func (m *model) note(e fsm.JournalEntry) {
 		}
 	}
 	m.bound()
-	m.age(e.At)
+	m.expireJournal(e.At)
 }
 
-// age forgets at most two edits and two run entries that are older than the journal lifetime.
-func (m *model) age(now time.Time) {
+// expireJournal forgets at most two edits and two run entries that are older than the journal lifetime.
+func (m *model) expireJournal(now time.Time) {
 	if m.level < 3 || now.IsZero() {
 		return
 	}
 	for _, run := range []bool{false, true} {
 		for range 2 {
-			all := m.kind(run)
+			all := m.entryIndexes(run)
 			i := slices.IndexFunc(all[:min(8, len(all))], func(i int) bool { return !m.journal[i].At.IsZero() })
 			if i >= 0 && now.Sub(m.journal[all[i]].At) > cmp.Or(m.settings.JournalLifetime, fsm.DefaultJournalLifetime) {
 				m.forgetEntry(all[0])
@@ -545,8 +545,8 @@ func (m *model) age(now time.Time) {
 	m.bound()
 }
 
-// kind returns the journal indexes of all run entries, or of all edits.
-func (m *model) kind(run bool) (all []int) {
+// entryIndexes returns the indexes of all run entries or of all edits in the journal.
+func (m *model) entryIndexes(run bool) (all []int) {
 	for i, e := range m.journal {
 		if isRunEvent(e.Kind) == run {
 			all = append(all, i)
@@ -606,9 +606,9 @@ func (m *model) boundJournal() {
 	}
 }
 
-// markChanges raises changesForgotten to cover changes that may have lost entries below level 3, where the entries of a
-// change were not counted.
-func (m *model) markChanges() {
+// markChangesForgotten raises changesForgotten to cover changes that may have lost entries below level 3, where a
+// change's entries were not counted.
+func (m *model) markChangesForgotten() {
 	count := map[string]uint32{}
 	for _, e := range m.journal {
 		count[e.Semaphore]++

@@ -14,7 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// This file models jobs as a slice, each with a slice of tasks. Counts and totals are computed on demand.
+// This file models jobs. They are kept in a slice, and each has a slice of tasks. Counts and totals are computed on
+// demand.
 
 type modelJob struct {
 	work.Job // without counts
@@ -34,7 +35,7 @@ func (j *modelJob) view() *work.Job {
 	v.Fresh, v.Returned, v.Held, v.Done, v.Failed, v.Dropped = 0, 0, 0, 0, 0, 0
 	for i := range j.tasks {
 		t := &j.tasks[i]
-		v.Bytes += j.stored(t)
+		v.Bytes += j.storedBytes(t)
 		if !t.handedOut {
 			continue
 		}
@@ -55,7 +56,7 @@ func (j *modelJob) view() *work.Job {
 	return &v
 }
 
-func (j *modelJob) stored(t *modelTask) uint64 {
+func (j *modelJob) storedBytes(t *modelTask) uint64 {
 	n := 256 + uint64(len(t.Payload))
 	if t.State == work.Waiting || t.State == work.Held {
 		return n + max(uint64(j.MaxResult), 256)
@@ -72,7 +73,7 @@ func (j *modelJob) waiting() (n uint64) {
 	return n
 }
 
-func (m *model) jobOf(number uint64) *modelJob {
+func (m *model) jobByNumber(number uint64) *modelJob {
 	for i := range m.jobs {
 		if m.jobs[i].Number == number {
 			return &m.jobs[i]
@@ -106,7 +107,7 @@ func (m *model) carriesTask(token uint64) bool {
 	return t != nil
 }
 
-// nextTask returns the next task to hand out, after a linear search of all tasks.
+// nextTask returns the next task to hand out. It searches all tasks.
 func (m *model) nextTask(sem string) (best *modelJob, first *modelTask) {
 	for i := range m.jobs {
 		j := &m.jobs[i]
@@ -261,9 +262,9 @@ func (m *model) submitterEnded(token uint64, at time.Time) {
 		}
 		switch j.State {
 		case work.Receiving:
-			m.removeJob(m.jobOf(j.Number))
+			m.removeJob(m.jobByNumber(j.Number))
 		case work.Open:
-			m.cancelJob(m.jobOf(j.Number), work.Cancel{Cause: work.CancelSubmitterGone}, at)
+			m.cancelJob(m.jobByNumber(j.Number), work.Cancel{Cause: work.CancelSubmitterGone}, at)
 		default:
 		}
 	}
@@ -341,7 +342,7 @@ func (m *model) work(cmd fsm.Command) fsm.Result {
 	case fsm.SubmitJob:
 		return m.submitJob(c)
 	case fsm.SubmitTasks:
-		j := m.jobOf(c.Job)
+		j := m.jobByNumber(c.Job)
 		if j == nil {
 			return fsm.SubmitResult{Outcome: fsm.SubmitLost}
 		}
@@ -357,7 +358,7 @@ func (m *model) work(cmd fsm.Command) fsm.Result {
 		m.revision++
 		return m.receive(j, c.Tasks, c.Digest, c.At)
 	case fsm.CancelJob:
-		j := m.jobOf(c.Job)
+		j := m.jobByNumber(c.Job)
 		if j == nil {
 			return fsm.JobResult{}
 		}
@@ -370,7 +371,7 @@ func (m *model) work(cmd fsm.Command) fsm.Result {
 	case fsm.ChangeTasks:
 		return m.changeTasks(c)
 	case fsm.DeleteJob:
-		j := m.jobOf(c.Job)
+		j := m.jobByNumber(c.Job)
 		if j == nil {
 			return fsm.JobResult{}
 		}
@@ -429,7 +430,7 @@ func (m *model) receive(j *modelJob, payloads [][]byte, digest string, at time.T
 }
 
 func (m *model) changeTasks(c fsm.ChangeTasks) fsm.Result {
-	j := m.jobOf(c.Job)
+	j := m.jobByNumber(c.Job)
 	if j == nil {
 		return fsm.JobResult{}
 	}
@@ -531,7 +532,7 @@ func (d draw) workCommand() fsm.Command {
 		return c
 	case "chunk":
 		c := fsm.SubmitTasks{Job: d.jobNumber(), Tasks: d.payloads(), Digest: d.digest(), At: d.at()}
-		if j := d.m.jobOf(c.Job); j != nil && d.likely("in order") {
+		if j := d.m.jobByNumber(c.Job); j != nil && d.likely("in order") {
 			c.Offset = uint32(len(j.tasks))
 		}
 		return c
@@ -558,11 +559,11 @@ func (d draw) workCommand() fsm.Command {
 			Token: d.taskToken(), Job: pick(d, "job", semaphore.JobDone, semaphore.JobDone, semaphore.JobFailed), Result: pick(d, "result", nil, []byte("r"), []byte("s")), At: d.at(),
 		}
 	case "expire":
-		return fsm.Expire{Token: d.taskToken(), Term: d.timer(), Cooling: pick(d, "cooling", 0, 0, time.Second), At: d.at()}
+		return fsm.Expire{Token: d.taskToken(), Term: d.timerTerm(), Cooling: pick(d, "cooling", 0, 0, time.Second), At: d.at()}
 	case "cancel":
 		c := fsm.CancelJob{Job: d.jobNumber(), Cause: pick(d, "cause", work.CancelRequested, work.CancelTimeout), Reason: d.text("reason"), At: d.at()}
 		if c.Cause == work.CancelTimeout {
-			c.Term = d.timer()
+			c.Term = d.timerTerm()
 		}
 		return c
 	case "change":
@@ -579,7 +580,7 @@ func (d draw) workCommand() fsm.Command {
 	}
 	c := fsm.DeleteJob{Job: d.jobNumber(), At: d.at()}
 	if rapid.Bool().Draw(d.T, "by the leader") {
-		c.Term = d.timer()
+		c.Term = d.timerTerm()
 	}
 	return c
 }

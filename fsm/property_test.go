@@ -49,7 +49,7 @@ func (d draw) token() uint64 {
 	return rapid.Uint64Range(0, d.m.token+1).Draw(d.T, "token")
 }
 
-func (d draw) timer() uint64 {
+func (d draw) timerTerm() uint64 {
 	if d.likely("current term") {
 		return d.m.term
 	}
@@ -158,7 +158,7 @@ func (d draw) command() fsm.Command {
 		}
 		return r
 	case "expire":
-		return fsm.Expire{Token: d.token(), Term: d.timer(), Cooling: pick(d, "cooling", 0, 0, time.Second, 9*time.Hour), At: d.at()}
+		return fsm.Expire{Token: d.token(), Term: d.timerTerm(), Cooling: pick(d, "cooling", 0, 0, time.Second, 9*time.Hour), At: d.at()}
 	case "edit":
 		b := fsm.EditBatch{Changes: d.changes(), Author: d.text("author"), Reason: d.text("reason"), RequestID: pick(d, "request", modelRequests...), At: d.at()}
 		b.Drain = d.drain()
@@ -195,7 +195,7 @@ func (d draw) drain() time.Duration {
 	return pick(d, "drain", 0, 0, 0, time.Minute, time.Hour, 25*time.Hour)
 }
 
-// timer identifies a drain or a temporary edit that the leader ends by a timer.
+// timer identifies a drain or a temporary edit that one of the leader's timers ends.
 type timer struct {
 	change uint64
 	name   string
@@ -250,15 +250,15 @@ func (d draw) dueTimer(all []timer) (change uint64, names []string, cordon strin
 func (d draw) dueCommand() fsm.Command {
 	switch pick(d, "due", "drain", "drain", "revert", "revert", "sight", "missed", "quarantine") {
 	case "drain":
-		c := fsm.EndDrain{Term: d.timer(), At: d.at()}
+		c := fsm.EndDrain{Term: d.timerTerm(), At: d.at()}
 		c.Change, c.Names, c.Cordon, c.Token = d.dueTimer(d.m.allDrains())
 		return c
 	case "revert":
-		c := fsm.Revert{Term: d.timer(), At: d.at()}
+		c := fsm.Revert{Term: d.timerTerm(), At: d.at()}
 		c.Change, c.Names, _, _ = d.dueTimer(d.m.allEnds())
 		return c
 	case "sight":
-		c := fsm.Sight{Term: d.timer()}
+		c := fsm.Sight{Term: d.timerTerm()}
 		for range rapid.IntRange(0, 3).Draw(d.T, "sightings") {
 			c.Sightings = append(c.Sightings, fsm.Sighting{Group: pick(d, "group", "g", "h"), Acquirer: pick(d, "acquirer", "x", "y", "z"), At: d.at()})
 		}
@@ -268,10 +268,10 @@ func (d draw) dueCommand() fsm.Command {
 		return c
 	case "missed":
 		return fsm.NoteMissed{
-			Semaphore: d.name(), Term: d.timer(), Missed: pick(d, "missed", fsm.NothingMissed, fsm.NoRequests, fsm.HeldTooLong), Text: d.text("text"), At: d.at(),
+			Semaphore: d.name(), Term: d.timerTerm(), Missed: pick(d, "missed", fsm.NothingMissed, fsm.NoRequests, fsm.HeldTooLong), Text: d.text("text"), At: d.at(),
 		}
 	}
-	return fsm.EndQuarantine{Term: d.timer(), At: d.at()}
+	return fsm.EndQuarantine{Term: d.timerTerm(), At: d.at()}
 }
 
 func (d draw) otherCommand() fsm.Command {
@@ -285,7 +285,7 @@ func (d draw) otherCommand() fsm.Command {
 		if rapid.Bool().Draw(d.T, "operator") {
 			return 0
 		}
-		return d.timer()
+		return d.timerTerm()
 	}
 	revision := func() uint64 {
 		if d.likely("any revision") {
@@ -297,11 +297,11 @@ func (d draw) otherCommand() fsm.Command {
 		"cordon", "uncordon", "pause", "resume", "resume", "undo", "undo", "forget", "configure", "retire", "level", "trim", "trim", "forget firings", "forget firings",
 		"bind", "bind", "token") {
 	case "extend":
-		return fsm.Extend{Token: d.token(), Duration: pick(d, "duration", modelDurations...), Term: d.timer()}
+		return fsm.Extend{Token: d.token(), Duration: pick(d, "duration", modelDurations...), Term: d.timerTerm()}
 	case "abandon":
-		return fsm.Abandon{Token: d.token(), Term: d.timer(), Cooling: d.cooling()}
+		return fsm.Abandon{Token: d.token(), Term: d.timerTerm(), Cooling: d.cooling()}
 	case "end cooling":
-		return fsm.EndCooling{Token: d.token(), Term: d.timer()}
+		return fsm.EndCooling{Token: d.token(), Term: d.timerTerm()}
 	case "clear":
 		return fsm.Clear{Token: d.token(), Author: d.text("author"), Reason: d.text("reason"), At: d.at()}
 	case "revoke":
@@ -358,7 +358,7 @@ func (d draw) otherCommand() fsm.Command {
 		}
 		return d.forgetFirings()
 	case "forget":
-		f := fsm.Forget{Semaphore: d.name(), Term: d.timer(), Names: rapid.SliceOfN(rapid.SampledFrom([]string{"f", "g"}), 0, 2).Draw(d.T, "firings")}
+		f := fsm.Forget{Semaphore: d.name(), Term: d.timerTerm(), Names: rapid.SliceOfN(rapid.SampledFrom([]string{"f", "g"}), 0, 2).Draw(d.T, "firings")}
 		if rapid.Bool().Draw(d.T, "by due time") {
 			f.UpTo = d.at()
 		}
@@ -609,12 +609,12 @@ func checkState(t *rapid.T, s *fsm.State, m *model) {
 	m.checkAccess(t, s)
 }
 
-// checkRules checks that definitions, cordons and drains do not change without a change of Rules.
+// checkRules checks that definitions, cordons and drains do not change unless Rules does.
 func checkRules(t *rapid.T, before, after *fsm.State) {
 	t.Helper()
 	if after.Rules() != before.Rules() {
 		if after.Rules() != after.Index() {
-			t.Fatalf("Rules() = %d after a change, want the index of the entry, %d", after.Rules(), after.Index())
+			t.Fatalf("Rules() = %d after a change, want the entry's index, %d", after.Rules(), after.Index())
 		}
 		return
 	}
@@ -641,7 +641,7 @@ func checkInvariants(t *rapid.T, before, after *fsm.State, events []fsm.Event) {
 		revision = e.Revision
 		if e.Kind == fsm.Granted {
 			if e.Permit.Token <= token {
-				t.Fatalf("granted token %d, want it above %d", e.Permit.Token, token)
+				t.Fatalf("granted token %d, want a token above %d", e.Permit.Token, token)
 			}
 			token = e.Permit.Token
 		}
@@ -672,7 +672,7 @@ func checkInvariants(t *rapid.T, before, after *fsm.State, events []fsm.Event) {
 			}
 			claimed[key] = p.Token
 			if c := after.Claim(p.Semaphore, *p.Firing); c == nil || c.Token != p.Token {
-				t.Fatalf("claim of the firing of permit %d = %+v, want that token", p.Token, c)
+				t.Fatalf("claim of permit %d's firing = %+v, want one with the permit's token", p.Token, c)
 			}
 		}
 	}

@@ -68,13 +68,13 @@ func (s *State) Permits(from uint64) iter.Seq[*semaphore.Permit] {
 	}
 }
 
-// Own returns the live or held permit of the identity, or nil. A cooling permit belongs to no identity.
+// Own returns the identity's live or held permit, or nil. A cooling permit belongs to no identity.
 func (s *State) Own(sem string, id semaphore.Identity) *semaphore.Permit {
 	p, _ := s.identities.Get(&semaphore.Permit{Semaphore: sem, Identity: id})
 	return p
 }
 
-// Holders returns the permits of a semaphore (live, held and cooling), sorted by token. A deleted semaphore keeps its
+// Holders returns a semaphore's permits (live, held and cooling), sorted by token. A deleted semaphore keeps its
 // permits.
 func (s *State) Holders(sem string) iter.Seq[*semaphore.Permit] {
 	return func(yield func(*semaphore.Permit) bool) {
@@ -92,10 +92,10 @@ func (s *State) HoldersFrom(sem string, token uint64) iter.Seq[*semaphore.Permit
 	}
 }
 
-// HolderCount returns the number of permits of a semaphore: live, held and cooling.
+// HolderCount returns the number of a semaphore's permits: live, held and cooling.
 func (s *State) HolderCount(sem string) int { return int(s.gate(sem).permits) }
 
-// Used returns the total weight of the permits of a semaphore: live, held and cooling.
+// Used returns the total weight of a semaphore's permits: live, held and cooling.
 func (s *State) Used(sem string) uint64 { return s.gate(sem).used }
 
 // PermitRevision returns the revision of the last change to the semaphore's permits: a grant, an end, a hold or the end
@@ -115,7 +115,7 @@ func (s *State) Claim(sem string, f semaphore.Firing) *semaphore.Claim {
 	return c
 }
 
-// Claims returns the remembered firings of a semaphore: first those without a due time, sorted by name, then the rest,
+// Claims returns a semaphore's remembered firings: first those without a due time, sorted by name, then the rest,
 // sorted by due time and name.
 func (s *State) Claims(sem string) iter.Seq[*semaphore.Claim] {
 	return func(yield func(*semaphore.Claim) bool) {
@@ -125,8 +125,8 @@ func (s *State) Claims(sem string) iter.Seq[*semaphore.Claim] {
 	}
 }
 
-// ClaimsBackward returns the remembered firings of a semaphore in the reverse order of Claims. It starts with the
-// firing that follows cursor in this order, or with the first one if cursor is nil.
+// ClaimsBackward returns a semaphore's remembered firings in the reverse order of Claims. It starts with the firing
+// that follows cursor in this order, or with the first one if cursor is nil.
 func (s *State) ClaimsBackward(sem string, cursor *semaphore.Firing) iter.Seq[*semaphore.Claim] {
 	from := &semaphore.Claim{Semaphore: sem + "\x00"} // after all claims of sem
 	if cursor != nil {
@@ -139,7 +139,7 @@ func (s *State) ClaimsBackward(sem string, cursor *semaphore.Firing) iter.Seq[*s
 	}
 }
 
-// ClaimedSemaphores returns the names that have remembered firings, sorted, including those of deleted definitions.
+// ClaimedSemaphores returns the names with remembered firings, sorted, including the names of deleted definitions.
 func (s *State) ClaimedSemaphores() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		s.gates.Scan(func(name string, g *gate) bool { return g.claims == 0 || yield(name) })
@@ -222,8 +222,8 @@ func (s *State) Request(sem string, id semaphore.Identity, requestID string) *Re
 	return k.request
 }
 
-// Forgotten returns the latest revision up to which ended requests of a semaphore may have been forgotten, or 0 if none
-// has been. If sem is empty, it is the revision for edits.
+// Forgotten returns the latest revision up to which a semaphore's ended requests may have been forgotten, or 0 if none
+// have been. If sem is empty, it is the revision for edits.
 func (s *State) Forgotten(sem string) uint64 {
 	if m, ok := s.requestMemories.Get(sem); ok || sem == "" {
 		if !ok {
@@ -251,7 +251,7 @@ func (s *State) RequestMemory() (requests, edits int, requestBytes, editBytes ui
 	return s.requests.Len() - m.requests.len(), m.requests.len(), s.requestBytes, m.bytes
 }
 
-// Trimmable returns how many requests of each name Trim would forget up to the given revision. The empty name stands
+// Trimmable returns, for each name, how many requests Trim would forget up to the given revision. The empty name stands
 // for edits.
 func (s *State) Trimmable(upTo uint64) iter.Seq2[string, int] {
 	return func(yield func(string, int) bool) {
@@ -277,7 +277,7 @@ func (s *State) EndedPermit(token uint64) *Remembered {
 	return r
 }
 
-// WasDeleted reports whether a definition with this name was deleted and not re-created, as far as is remembered.
+// WasDeleted reports whether a definition with this name was deleted and not re-created, as far as the state remembers.
 func (s *State) WasDeleted(name string) bool {
 	_, ok := s.deletions.Get(name)
 	return ok
@@ -357,7 +357,7 @@ func firstFrom(list []*JournalEntry, from uint64) int {
 	return i
 }
 
-// forward returns a function that returns the entries of a tree one by one, then nil.
+// forward returns a function that returns a tree's entries one by one, then nil.
 func forward(tree *btree.BTreeG[*JournalEntry], from uint64) func() *JournalEntry {
 	it := tree.Iter()
 	more := it.Seek(&JournalEntry{Revision: from})
@@ -437,7 +437,7 @@ func (s *State) gate(name string) *gate {
 	return noGate
 }
 
-// pendingTimers returns a copy of the drains and temporary edits of a name, which the caller may modify.
+// pendingTimers returns a name's drains and temporary edits. The caller must not modify the slices in place.
 func (s *State) pendingTimers(name string) pendingTimers {
 	if now, ok := s.timers.Get(name); ok {
 		return *now

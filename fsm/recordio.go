@@ -62,7 +62,7 @@ func newRecordReader(from io.Reader) *recordReader {
 	return &recordReader{from: bufio.NewReaderSize(from, 1<<16), sum: sha256.New()}
 }
 
-var errTruncated = errors.New("truncated: it ends before its trailer")
+var errTruncated = errors.New("truncated: the snapshot ends before its trailer")
 
 func (r *recordReader) next() (*logv1.Record, error) {
 	r.sum.Write(r.last.Bytes())
@@ -92,8 +92,8 @@ func (r *recordReader) next() (*logv1.Record, error) {
 }
 
 // readAhead yields the records up to and including the trailer, or up to an error, which it yields last. A separate
-// goroutine reads and decodes them ahead of the caller. It exits before the iteration ends and does not use r after
-// yielding the trailer. A panic in the goroutine is re-raised in the caller.
+// goroutine reads and decodes them ahead of the caller. The goroutine exits before the iteration ends and does not use
+// r after reading the trailer. A panic in the goroutine is re-raised in the caller.
 func (r *recordReader) readAhead() iter.Seq2[*logv1.Record, error] {
 	return func(yield func(*logv1.Record, error) bool) {
 		read, stop := make(chan batch, batches), make(chan struct{})
@@ -131,7 +131,7 @@ func (r *recordReader) readAhead() iter.Seq2[*logv1.Record, error] {
 	}
 }
 
-// batch holds some records. The last batch also holds the reason for stopping.
+// batch holds consecutive records. The last batch also holds the reason for stopping.
 type batch struct {
 	records    []*logv1.Record
 	final      bool // set in the last batch, which holds the trailer, an error or a panic
@@ -161,8 +161,8 @@ func (r *recordReader) batch() (b batch) {
 // checksum returns the checksum of all records before the last one read.
 func (r *recordReader) checksum() [sha256.Size]byte { return digest(r.sum) }
 
-// end checks that nothing follows the trailer.
-func (r *recordReader) end() error {
+// expectEOF checks that nothing follows the trailer.
+func (r *recordReader) expectEOF() error {
 	if _, err := r.from.ReadByte(); err == nil {
 		return errors.New("unexpected bytes after the trailer")
 	} else if !errors.Is(err, io.EOF) {

@@ -9,13 +9,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// A Recovery specifies how to build the state of a new cluster from a state found in a data directory or backup of an
-// old cluster. It is used by offline tools and is not a command.
+// A Recovery specifies how to build a new cluster's state from a state found in an old cluster's data directory or
+// backup. It is used by offline tools and is not a command.
 type Recovery struct {
-	// ClusterID is the id of the new cluster, "seed.incarnation". It must differ from the old one's.
+	// ClusterID is the new cluster's id, in the form "seed.incarnation". It must differ from the old cluster's.
 	ClusterID string
 	// At is the current time according to the clock of the machine that runs the recovery. New tokens and revisions
-	// start above its Unix seconds times 2^20, because the old cluster may have used higher ones than those found.
+	// start above its Unix seconds times 2^20, because the old cluster may have used higher ones than were found.
 	At             time.Time
 	Author, Reason string
 	// Backup identifies, for the journal, the backup that the state came from. It is empty if the state was found in a
@@ -23,10 +23,10 @@ type Recovery struct {
 	Backup string
 	// Retired lists the ids of the old cluster's servers, which are never used again.
 	Retired []string
-	// KeepPermits keeps the permits that were found. Each of them gets its full duration again, starting at the first
-	// promotion. This is safe only if the data directories of a majority of the last voters were read. Without
-	// KeepPermits, every live permit is lost as if it had expired, cooling slots are freed, and nothing is granted for
-	// as long as the largest max_duration ever in force.
+	// KeepPermits keeps the permits that were found. Each gets its full duration again, starting when the new cluster's
+	// first leader takes over. This is safe only if the data directories of a majority of the last voters were read.
+	// Without KeepPermits, every live permit is lost as if it had expired, cooling slots are freed, and nothing is
+	// granted until every old permit has ended; see FullQuarantine.
 	KeepPermits bool
 	// MaxDuration is the largest max_duration that has ever been in force, as far as the operator knows. If a larger
 	// one was found, or MaxDuration is 0, the one found is used.
@@ -42,7 +42,7 @@ type Recovery struct {
 // journal entry (RecoveredEvent) records the recovery. The first server of the new cluster starts from a snapshot of
 // the new state. With KeepPermits, an unfinished quarantine from an earlier recovery continues.
 //
-// An error describes what is wrong with r.
+// If r is invalid, the error says why.
 func (s *State) Recovered(r Recovery) (*State, error) {
 	if err := r.validate(s); err != nil {
 		return nil, fmt.Errorf("fsm: cannot recover: %w", err)
@@ -66,7 +66,7 @@ func (r Recovery) validate(s *State) error {
 	case r.ClusterID == "" || r.ClusterID == s.clusterID:
 		return fmt.Errorf("the new cluster needs an id other than %q", r.ClusterID)
 	case r.At.Unix() <= 0 || r.At.After(latest):
-		return fmt.Errorf("the clock shows %v: new tokens could be lower than existing ones", r.At)
+		return fmt.Errorf("the clock shows %v, but new tokens are derived from it: correct the clock", r.At)
 	case r.MaxDuration != 0 && (r.MaxDuration < semaphore.MinDuration || r.MaxDuration > maxDurationLimit):
 		return fmt.Errorf("the largest max_duration %v is not between %v and %v", r.MaxDuration, semaphore.MinDuration, maxDurationLimit)
 	case r.UnsafeGrantAfter == nil:
@@ -152,7 +152,7 @@ func (d *draft) lose(p *semaphore.Permit, at time.Time) {
 	}
 }
 
-// journalReason returns the description of the recovery for the journal.
+// journalReason describes the recovery for the journal.
 func (r Recovery) journalReason(d *draft, old string, lost []*semaphore.Permit) string {
 	s := fmt.Sprintf("recovered from cluster %q: ", old)
 	if r.Backup != "" {
@@ -162,7 +162,7 @@ func (r Recovery) journalReason(d *draft, old string, lost []*semaphore.Permit) 
 		s += counted(d.PermitCount(), "permit is", "permits are") + " carried over"
 	} else {
 		live, cooling := 0, 0
-		held := d.PermitCount() - len(lost) // permits that were held before
+		held := d.PermitCount() - len(lost) // permits that were already held
 		for _, p := range lost {
 			switch {
 			case p.State == semaphore.Cooling:

@@ -41,8 +41,8 @@ func recovered(tb tester, s *fsm.State, r fsm.Recovery) *fsm.State {
 	return next
 }
 
-// newPermitLog returns a log with live, held and cooling permits, with and without firings. One of the live
-// permits has on_expiry: hold.
+// newPermitLog returns a log with live, held and cooling permits, with and without firings. One of the live permits has
+// a definition with on_expiry: hold.
 func newPermitLog(t *testing.T) *log {
 	l := newLog(t)
 	l.define("free", permits(9), freeOnLoss)
@@ -152,7 +152,7 @@ func TestRecovered_KeepPermits_GrantsImmediately(t *testing.T) {
 	// Holders may still rely on permits that an earlier recovery lost.
 	lost := recovered(t, l.state(), recovery())
 	again := recovered(t, lost, recovery(keep, func(r *fsm.Recovery) { r.ClusterID = "5eed.3" }))
-	equal(t, "quarantine of the earlier recovery", again.Quarantine(), lost.Quarantine())
+	equal(t, "quarantine from the earlier recovery", again.Quarantine(), lost.Quarantine())
 }
 
 func TestRecovered_UnsafeGrantAfter_IsJournaled(t *testing.T) {

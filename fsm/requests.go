@@ -19,7 +19,7 @@ type Remembered struct {
 	Token       uint64        // 0 for an edit, and for an acquisition cancelled before it had a permit
 	Revision    uint64        // the revision at which it was remembered
 	Outcome     semaphore.End // NotEnded for an edit
-	Edit        EditKind      // for an edit
+	Edit        EditKind      // meaningful only for an edit
 	// Response is the response to an edit, without its revision; nil if it is empty.
 	Response *EditResponse
 }
@@ -31,7 +31,7 @@ type EditResponse struct {
 	NoOp bool
 	// Names are the semaphores that were paused or resumed.
 	Names []string
-	// Skipped are the names that an edit declared but skipped.
+	// Skipped are the names whose Declare was skipped.
 	Skipped []string
 	// Definition is the definition after an edit of a single definition. It is nil after a deletion, and for an edit of
 	// several definitions.
@@ -44,7 +44,7 @@ type EditResponse struct {
 	Firings *FiringsChange
 }
 
-// EditKind is the kind of an operator's change. The values are frozen because they are stored in snapshots.
+// EditKind says what an operator changed. The values are frozen because they are stored in snapshots.
 type EditKind uint8
 
 const (
@@ -58,7 +58,7 @@ const (
 )
 
 func (k EditKind) String() string {
-	names := [...]string{"an edit of definitions", "a pause", "a resume", "a cordon", "an uncordon", "an undo", "a removal of remembered firings"}
+	names := [...]string{"an edit of definitions", "a pause", "a resume", "a cordon", "an uncordon", "an undo", "a request to forget firings"}
 	if int(k) >= len(names) {
 		return fmt.Sprintf("EditKind(%d)", uint8(k))
 	}
@@ -127,8 +127,8 @@ func (o TooOld) String() string {
 		"so it is unknown whether it was already carried out: use a new request id", o.RequestRevision, o.Forgotten)
 }
 
-// A requestMemory holds the requests remembered under one name: those of a semaphore or, under the empty name, edits.
-// It exists while it holds a request or a mark that has not been merged into State.namesForgotten.
+// A requestMemory holds the requests remembered under one name: a semaphore's acquisitions or, under the empty name,
+// edits. It exists while it holds a request or a mark that has not been merged into State.namesForgotten.
 type requestMemory struct {
 	requests fifo[*Remembered] // by revision
 	bytes    uint64            // the sum of their sizes
@@ -238,15 +238,15 @@ func (r Remembered) asOfLevel2() Remembered {
 	return r
 }
 
-// editRequest identifies the request of an edit.
+// editRequest identifies an edit's request.
 type editRequest struct {
 	kind        EditKind
 	requestID   string
-	requestHash uint64 // a hash; see Remembered.RequestHash
+	requestHash uint64 // see Remembered.RequestHash
 	revision    uint64 // a revision at which the edit had not been made yet; 0 if unknown
 }
 
-// rememberEdit remembers an edit and its response, if it has a request id.
+// rememberEdit remembers an edit and its response if the edit has a request id.
 func (d *draft) rememberEdit(e editRequest, response EditResponse) {
 	if e.requestID != "" {
 		d.remember(Remembered{RequestID: e.requestID, Edit: e.kind, RequestHash: e.requestHash, Response: response.stored()})
@@ -289,8 +289,8 @@ func (d *draft) repeated(e editRequest, response func(*Remembered) Result) Resul
 	return nil
 }
 
-// DescribeReuse describes, in human-readable form, the edit to which the request id belongs and says that an edit of
-// the given kind needs a new id.
+// DescribeReuse says, in human-readable form, which edit the request id belongs to and that an edit of the given kind
+// needs a new id.
 func (r *Remembered) DescribeReuse(kind EditKind) string {
 	what := r.Edit.String()
 	if r.Edit == kind {
@@ -303,12 +303,11 @@ func (r *Remembered) DescribeReuse(kind EditKind) string {
 	return fmt.Sprintf("belongs to %s, %s: use a new one", what, change)
 }
 
-// addRequest adds a request. If two requests have the same key, only the newer one can be found by the key. That
-// happens if the request of a permit held for an operator was cancelled, which freed nothing, and the permit was
-// cleared later.
+// addRequest adds a request. If two requests have the same key, only the newer one can be found by key. That happens if
+// the request for a permit held for an operator was cancelled, which freed nothing, and the permit was later cleared.
 func (d *draft) addRequest(r *Remembered) {
 	m := d.writableMemory(r.Semaphore)
-	d.resize(r.Semaphore, m.requests.len(), m.requests.len()+1)
+	d.updateMemorySize(r.Semaphore, m.requests.len(), m.requests.len()+1)
 	m.requests = m.requests.push(r)
 	size := r.size()
 	m.bytes += size
@@ -324,7 +323,7 @@ func (d *draft) addRequest(r *Remembered) {
 	}
 }
 
-// writableMemory returns the writable memory of a name; see write.
+// writableMemory returns a name's requestMemory for writing; see write.
 func (d *draft) writableMemory(name string) *requestMemory {
 	m, ok := d.requestMemories.Get(name)
 	if ok && m.written == d.entries {
@@ -342,7 +341,7 @@ func (d *draft) writableMemory(name string) *requestMemory {
 	return &c
 }
 
-func (d *draft) resize(name string, from, to int) {
+func (d *draft) updateMemorySize(name string, from, to int) {
 	if name == "" {
 		return // edits have a separate budget
 	}
@@ -375,11 +374,11 @@ func (d *draft) boundRequests() {
 	}
 }
 
-// forgetOldest forgets the oldest request of a name.
+// forgetOldest forgets a name's oldest request.
 func (d *draft) forgetOldest(name string) {
 	m := d.writableMemory(name)
 	r := m.requests.first()
-	d.resize(name, m.requests.len(), m.requests.len()-1)
+	d.updateMemorySize(name, m.requests.len(), m.requests.len()-1)
 	m.requests = m.requests.pop()
 	size := r.size()
 	m.bytes -= size
@@ -399,9 +398,9 @@ func (d *draft) forgetOldest(name string) {
 	d.settleMemory(name)
 }
 
-// settleMemory drops the requestMemory of a name without remembered requests, unless it has a mark and the name is
-// empty or has other data. It merges the mark of a dropped requestMemory into namesForgotten, so that marks do not
-// accumulate for every name that ever existed.
+// settleMemory drops a name's requestMemory if no requests remain in it, unless it has a mark and the name is empty or
+// has other data. It merges the mark of a dropped requestMemory into namesForgotten, so that marks do not accumulate
+// for every name that ever existed.
 func (d *draft) settleMemory(name string) {
 	m, ok := d.requestMemories.Get(name)
 	if !ok || m.requests.len() > 0 || m.forgotten > 0 && (name == "" || d.gate(name) != noGate) {
@@ -411,7 +410,7 @@ func (d *draft) settleMemory(name string) {
 	d.namesForgotten = max(d.namesForgotten, m.forgotten)
 }
 
-// markForgotten records that any request up to this revision may have been forgotten.
+// markForgotten records that any request up to the current revision may have been forgotten.
 func (d *draft) markForgotten() {
 	d.namesForgotten = d.revision
 	d.writableMemory("")

@@ -86,7 +86,7 @@ func TestRequests_ForgottenRequestID_IsRefused(t *testing.T) {
 	equal(t, "live permit", unchanged[fsm.GrantResult](l, first).Outcome, fsm.GrantHeld)
 }
 
-func TestRequests_ReusedIDWithOtherParameters_IsRefused(t *testing.T) {
+func TestRequests_ReusedIDWithDifferentParameters_IsRefused(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("s", permits(3))
 	g := l.run("s", "r", firing("f", 60))
@@ -96,7 +96,7 @@ func TestRequests_ReusedIDWithOtherParameters_IsRefused(t *testing.T) {
 		equal(t, what, unchanged[fsm.GrantResult](l, other).Outcome, fsm.GrantRequestReused)
 	}
 	g.Metadata = map[string]string{"attempt": "2"}
-	equal(t, "other metadata", unchanged[fsm.GrantResult](l, g).Outcome, fsm.GrantRequestEnded)
+	equal(t, "different metadata", unchanged[fsm.GrantResult](l, g).Outcome, fsm.GrantRequestEnded)
 	equal(t, "after a restart", restored(t, l.state()).State().Request("s", g.Identity, "r").RequestHash, fsm.AcquisitionHash(1, g.Firing, false))
 }
 
@@ -157,7 +157,7 @@ func TestTrim_IsBounded(t *testing.T) {
 	}
 }
 
-// A retry of e1 must return the result of e1, even if another caller has made edit e2 since.
+// A retry of e1 must return e1's result, even if another caller has made edit e2 since.
 func TestEdits_Retry_ReturnsOriginalResult(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	d := l.define("s")
@@ -273,7 +273,7 @@ func TestRaiseFeatureLevel_ToThree_MarksRequestsForgotten(t *testing.T) {
 }
 
 // Requests that are missing from the recovered state may have been granted.
-func TestRecovery_WithoutMajority_MarksRequestsForgotten(t *testing.T) {
+func TestRecovered_PermitsLost_MarksRequestsForgotten(t *testing.T) {
 	l := newLevel3LogWithBounds(t, fsm.RequestBounds{})
 	l.define("s")
 	issuedAt := l.state().Revision()
@@ -300,7 +300,7 @@ func TestAcquisitionHash_DistinguishesRequests(t *testing.T) {
 	}
 }
 
-func TestRestore_InconsistentRequests_IsRefused(t *testing.T) {
+func TestRestore_InconsistentRequests_AreRefused(t *testing.T) {
 	find := func(records []*logv1.Record, matches func(*logv1.Record) bool) *logv1.Record {
 		i := slices.IndexFunc(records, matches)
 		if i < 0 {
@@ -346,7 +346,7 @@ func TestRestore_InconsistentRequests_IsRefused(t *testing.T) {
 			tc.change(records)
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
 			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.wantErr) {
-				t.Fatalf("Restore() = %v, want %s", err, tc.wantErr)
+				t.Fatalf("Restore() = %v, want an error that contains %s", err, tc.wantErr)
 			}
 		})
 	}

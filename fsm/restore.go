@@ -42,7 +42,7 @@ type restorer struct {
 	d        *draft
 	r        reader
 	records  *recordReader
-	count    uint64 // number of records so far, including the current one
+	count    uint64 // number of records read, including the current one
 	revision uint64 // from the header; d.revision is 0 until the end, because adding permits must not count as a change
 	kind     int    // kind of the last record; see recordKind
 	// The last keys of the kinds whose trees also get entries from other records.
@@ -54,8 +54,8 @@ type restorer struct {
 	namesForgotten uint64
 }
 
-// require records an error if ok is false; the first one is kept. Code for kinds with millions of records uses a switch
-// instead, because evaluating the arguments is expensive.
+// require records an error if ok is false; only the first error is kept. Code for kinds with millions of records uses a
+// switch instead, because evaluating the arguments is expensive.
 func (in *restorer) require(ok bool, format string, args ...any) {
 	if !ok {
 		in.r.fail(format, args...)
@@ -137,7 +137,7 @@ func (in *restorer) trailer(t *logv1.Trailer) error {
 	if sum := in.records.checksum(); !bytes.Equal(t.GetChecksum(), sum[:]) {
 		return errors.New("damaged: its checksum is wrong")
 	}
-	return in.records.end()
+	return in.records.expectEOF()
 }
 
 // record checks a record against those before it and adds it.
@@ -187,7 +187,7 @@ func (in *restorer) definition(s *StoredDefinition) {
 	in.requireRevision(s.CreatedRevision, "definition "+name)
 	if s.Pause != nil {
 		in.requireRevision(s.Pause.Revision, "the pause of definition "+name)
-		in.origin(s.Pause.Change, s.Pause.Revision, "the pause of definition "+name)
+		in.checkOrigin(s.Pause.Change, s.Pause.Revision, "the pause of definition "+name)
 	}
 	in.d.setDefinition(name, s)
 }
@@ -214,7 +214,8 @@ func (in *restorer) permit(p *semaphore.Permit) {
 	in.d.setPermit(nil, p)
 }
 
-// share replaces a permit's semaphore name with that of its definition, so that a million permits share one string.
+// share replaces a permit's semaphore name with the string in its definition, so that a million permits share one
+// string.
 func (in *restorer) share(p *semaphore.Permit) {
 	if def := in.d.Definition(p.Semaphore); def != nil {
 		p.Semaphore = def.Definition.Name
@@ -248,12 +249,12 @@ func (in *restorer) cordon(c *Cordon) {
 	n := len(in.d.cordons)
 	in.require(c.ID != "" && (n == 0 || in.d.cordons[n-1].ID < c.ID), "cordon %q is out of order", c.ID)
 	in.require(c.Revision > 0 && c.Revision <= in.d.cordonRevision, "cordon %q has revision %d, but the last one is %d", c.ID, c.Revision, in.d.cordonRevision)
-	in.origin(c.Change, c.Revision, "a cordon")
+	in.checkOrigin(c.Change, c.Revision, "a cordon")
 	in.d.cordons = append(in.d.cordons, c)
 }
 
-// origin checks the recorded origin of an object that an undo restored at the given revision.
-func (in *restorer) origin(change, revision uint64, what string) {
+// checkOrigin checks the recorded origin of an object that an undo restored at the given revision.
+func (in *restorer) checkOrigin(change, revision uint64, what string) {
 	if change != 0 && change >= revision {
 		in.r.fail("%s with revision %d was restored from change %d, which is not older", what, revision, change)
 	}
@@ -271,10 +272,10 @@ func (in *restorer) gate(s *logv1.StoredSemaphore) {
 	name := s.GetName()
 	in.require(in.lastGate < name, "semaphore %q follows semaphore %q", name, in.lastGate)
 	in.lastGate = name
-	pending := in.r.due(s)
+	pending := in.r.pendingTimers(s)
 	exists := len(pending.drains) > 0 || len(pending.ends) > 0
-	if in.forgotten(name, s.GetRequestsForgotten(), exists) && !exists && s.GetPermitRevision() == 0 && s.GetLowWater() == 0 && s.GetEndsForgotten() == 0 {
-		return // no other data
+	if in.restoreForgotten(name, s.GetRequestsForgotten(), exists) && !exists && s.GetPermitRevision() == 0 && s.GetLowWater() == 0 && s.GetEndsForgotten() == 0 {
+		return // the mark is its only data
 	}
 	g := in.d.write(name)
 	g.permitRevision, g.lowWater = s.GetPermitRevision(), s.GetLowWater()
@@ -287,14 +288,14 @@ func (in *restorer) gate(s *logv1.StoredSemaphore) {
 	}
 	in.require(exists || g.permitRevision > 0 || g.lowWater != 0 || s.GetEndsForgotten() != 0, "semaphore %q has no data", name)
 	if exists {
-		in.pendingTimers(name, pending)
+		in.checkPendingTimers(name, pending)
 		in.d.setTimers(name, pending)
 	}
 	in.require(g.permitRevision <= in.revision, "semaphore %q has permit revision %d, but the last one is %d", name, g.permitRevision, in.revision)
 }
 
-// pendingTimers checks the drains and temporary edits of a name. A timer could never end one without a valid revision.
-func (in *restorer) pendingTimers(name string, pending pendingTimers) {
+// checkPendingTimers checks a name's drains and temporary edits. A timer could never end one whose revision is invalid.
+func (in *restorer) checkPendingTimers(name string, pending pendingTimers) {
 	in.require(len(pending.drains) <= maxDrains, "semaphore %q has %d drains, but the limit is %d", name, len(pending.drains), maxDrains)
 	in.require(len(pending.ends) <= MaxEditEnds, "semaphore %q has %d temporary edits, but the limit is %d", name, len(pending.ends), MaxEditEnds)
 	in.require(len(pending.ends) == 0 || in.d.Definition(name) != nil, "semaphore %q has temporary edits but no definition", name)
@@ -307,13 +308,13 @@ func (in *restorer) pendingTimers(name string, pending pendingTimers) {
 	}
 	last = 0
 	for _, end := range pending.ends {
-		in.end(name, end, last)
+		in.checkEnd(name, end, last)
 		last = end.Revision
 	}
 }
 
-// end checks a temporary edit of a name. last is the revision of the one before it.
-func (in *restorer) end(name string, end *EditEnd, last uint64) {
+// checkEnd checks one of a name's temporary edits. last is the revision of the previous one.
+func (in *restorer) checkEnd(name string, end *EditEnd, last uint64) {
 	in.requireRevision(end.Revision, "a temporary edit of semaphore "+name)
 	in.require(end.Revision > last && !end.Until.IsZero(), "semaphore %q has a temporary edit with revision %d, which follows one with revision %d", name, end.Revision, last)
 	in.require(end.Before != nil && end.Before.Name == name && end.After != nil && end.After.Name == name,
@@ -337,7 +338,7 @@ func (in *restorer) binding(b *access.Binding) {
 	in.d.bindings = append(in.d.bindings, b)
 }
 
-// addCredential checks that a credential belongs to only one binding.
+// addCredential records a credential and checks that it belongs to only one binding.
 func (in *restorer) addCredential(credential string, b *access.Binding) {
 	if in.credentialBindings == nil {
 		in.credentialBindings = make(map[string]string)
@@ -397,8 +398,8 @@ func (in *restorer) crossCheck() {
 	}
 	in.require(d.excess(&JournalEntry{}, &JournalEntry{}, d.edits.Len(), d.State.runs.Len(), d.settings.JournalTotal) == nil,
 		"it has %d edits and %d runs as journal entries, but the limit is %d", d.edits.Len(), d.State.runs.Len(), d.settings.JournalTotal)
-	in.requestBounds()
-	in.jobs()
+	in.checkRequestBounds()
+	in.checkJobs()
 	in.require(d.changesForgotten <= d.revision, "changes were forgotten up to revision %d, but the last one is %d", d.changesForgotten, d.revision)
 	in.require(in.r.level <= d.featureLevel, "it has data that requires feature level %d, but its level is %d", in.r.level, d.featureLevel)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// This file checks the journal of a snapshot, entry by entry.
+// This file checks a snapshot's journal, entry by entry.
 
 func (in *restorer) journal(e *JournalEntry, entries uint32) {
 	if in.r.err != nil {
@@ -17,10 +17,10 @@ func (in *restorer) journal(e *JournalEntry, entries uint32) {
 		in.r.fail("journal entry %d.%d is out of order", e.Revision, e.Ordinal)
 	}
 	in.lastEntry = e
-	in.wholeChange(last, e, entries)
+	in.checkWholeChange(last, e, entries)
 	in.requireRevision(e.Revision, "a journal entry")
 	in.checkCordonAndPause(e)
-	in.details(e)
+	in.checkDetails(e)
 	if def := in.d.Definition(e.Semaphore); def != nil {
 		e.Semaphore = def.Definition.Name
 		if e.After.Equal(def.Definition) {
@@ -33,9 +33,9 @@ func (in *restorer) journal(e *JournalEntry, entries uint32) {
 	in.d.addJournal(e)
 }
 
-// wholeChange checks the WholeChange of an entry; entries is the number of entries that the change made. If the
+// checkWholeChange checks an entry's WholeChange; entries is the number of entries that the change made. If the
 // previous entry, last, belongs to the same change, both share it.
-func (in *restorer) wholeChange(last, e *JournalEntry, entries uint32) {
+func (in *restorer) checkWholeChange(last, e *JournalEntry, entries uint32) {
 	if same := last != nil && last.Revision == e.Revision; same {
 		if e.Change != nil && e.Change != singleEntry || (e.Change == nil) != (last.Change == nil) {
 			in.r.fail("journal entry %d.%d has data about its change that differs from the first entry's", e.Revision, e.Ordinal)
@@ -56,9 +56,9 @@ func (in *restorer) wholeChange(last, e *JournalEntry, entries uint32) {
 	}
 }
 
-// checkCordonAndPause checks the cordon or pause of a journal entry. An entry has one if and only if its kind requires
-// it. If the entry set the cordon or pause, both have the same revision. If the entry ended or replaced it, the cordon
-// or pause is older. An entry for the deletion or restoration of a definition may also have a pause.
+// checkCordonAndPause checks a journal entry's cordon or pause. An entry has one if and only if its kind requires it.
+// If the entry set the cordon or pause, both have the same revision. If the entry ended or replaced it, the cordon or
+// pause is older. An entry for deleting or restoring a definition may also have a pause.
 func (in *restorer) checkCordonAndPause(e *JournalEntry) {
 	if c := e.Cordon; (c != nil) != (e.Kind == CordonedEvent || e.Kind == UncordonedEvent) {
 		in.r.fail("journal entry %d.%d of kind %d has an unexpected or missing cordon", e.Revision, e.Ordinal, e.Kind)
@@ -78,11 +78,12 @@ func (in *restorer) checkCordonAndPause(e *JournalEntry) {
 	} else if p != nil && (e.Semaphore == "" || !revisionFits(e, set, p.Revision)) {
 		in.r.fail("journal entry %d.%d of %q does not match its pause with revision %d", e.Revision, e.Ordinal, e.Semaphore, p.Revision)
 	}
-	in.undoable(e)
+	in.checkUndo(e)
 }
 
-// undoable checks the data that undoing a journal entry requires and, if an undo wrote the entry, the data about it.
-func (in *restorer) undoable(e *JournalEntry) {
+// checkUndo checks the data that undoing a journal entry requires and, if an undo wrote the entry, the data about that
+// undo.
+func (in *restorer) checkUndo(e *JournalEntry) {
 	details := e.Details()
 	if e.More != nil {
 		in.r.requires(2)
@@ -99,17 +100,17 @@ func (in *restorer) undoable(e *JournalEntry) {
 		in.r.fail("journal entry %d.%d of kind %d cannot have undone change %d", e.Revision, e.Ordinal, e.Kind, details.Undoes)
 	}
 	for _, end := range slices.Concat(details.RemovedEnds, details.RestoredEnds) {
-		in.end(e.Semaphore, end, 0)
+		in.checkEnd(e.Semaphore, end, 0)
 	}
 	if (details.Firings != nil) != (e.Kind == FiringsForgotten || e.Kind == FiringsRemembered) {
 		in.r.fail("journal entry %d.%d of kind %d has unexpected or missing firings", e.Revision, e.Ordinal, e.Kind)
 	} else if details.Firings != nil {
-		in.firings(e.Semaphore, details.Firings)
+		in.checkFirings(e.Semaphore, details.Firings)
 	}
 }
 
-// firings checks a change to remembered firings, on which an undo relies.
-func (in *restorer) firings(name string, f *FiringsChange) {
+// checkFirings checks a change to remembered firings. Undoing the change relies on this data.
+func (in *restorer) checkFirings(name string, f *FiringsChange) {
 	for _, c := range f.Claims {
 		if c.Semaphore != name || c.Firing.Name == "" || c.Token == 0 || c.Token > in.d.lastToken || c.State == semaphore.ClaimHeld {
 			in.r.fail("a change to the firings of %q has firing %q of %q, with token %d", name, c.Firing.Name, c.Semaphore, c.Token)
@@ -118,8 +119,8 @@ func (in *restorer) firings(name string, f *FiringsChange) {
 	}
 }
 
-// details checks the data that only some kinds of entries have.
-func (in *restorer) details(e *JournalEntry) {
+// checkDetails checks the data that only some kinds of entries have.
+func (in *restorer) checkDetails(e *JournalEntry) {
 	drains := e.Kind == Replaced || e.Kind == Deleted || e.Kind == PausedEvent || e.Kind == CordonedEvent || e.Kind == StoppingEvent ||
 		e.Kind == RevertedEvent
 	if e.Kind >= DrainedEvent {

@@ -15,24 +15,24 @@ func (in *restorer) request(m *Remembered) {
 	}
 	in.requireRevision(m.Revision, "a request")
 	if a := m.Response; a != nil {
-		in.response(m, a)
+		in.checkResponse(m, a)
 	}
 	// Requests share strings with definitions and sightings, as they did when they were made.
 	m.Semaphore, m.Identity.Group, m.Identity.Acquirer = in.r.intern(m.Semaphore), in.r.intern(m.Identity.Group), in.r.intern(m.Identity.Acquirer)
 	in.d.addRequest(m)
 }
 
-// response checks the remembered response to an edit.
-func (in *restorer) response(m *Remembered, a *EditResponse) {
+// checkResponse checks the remembered response to an edit.
+func (in *restorer) checkResponse(m *Remembered, a *EditResponse) {
 	if in.r.err != nil {
 		return
 	}
 	if c := a.Cordon; c != nil {
 		in.require(c.ID != "" && c.Revision == m.Revision, "the response to change %d has a cordon with revision %d", m.Revision, c.Revision)
-		in.origin(c.Change, c.Revision, "a cordon")
+		in.checkOrigin(c.Change, c.Revision, "a cordon")
 	}
 	if f := a.Firings; f != nil && len(f.Claims) > 0 {
-		in.firings(f.Claims[0].Semaphore, f)
+		in.checkFirings(f.Claims[0].Semaphore, f)
 	}
 	d := a.Definition
 	if d == nil {
@@ -42,16 +42,16 @@ func (in *restorer) response(m *Remembered, a *EditResponse) {
 		"the response to change %d has a definition with version %d, created at %d", m.Revision, d.Version, d.CreatedRevision)
 	if p := d.Pause; p != nil {
 		in.requireRevision(p.Revision, "the pause in a response")
-		in.origin(p.Change, p.Revision, "the pause in a response")
+		in.checkOrigin(p.Change, p.Revision, "the pause in a response")
 	}
 	if now := in.d.Definition(d.Definition.Name); now != nil && now.Definition.Equal(d.Definition) {
 		d.Definition = now.Definition // share one copy, as when the edit was made
 	}
 }
 
-// forgotten restores the forgotten mark of a name and reports whether the name has one. A name without any other data
+// restoreForgotten restores a name's forgotten mark and reports whether the name has one. A name without any other data
 // has no mark. hasTimers is true if the name has drains or temporary edits.
-func (in *restorer) forgotten(name string, revision uint64, hasTimers bool) bool {
+func (in *restorer) restoreForgotten(name string, revision uint64, hasTimers bool) bool {
 	if revision == 0 {
 		return false
 	}
@@ -62,8 +62,8 @@ func (in *restorer) forgotten(name string, revision uint64, hasTimers bool) bool
 	return true
 }
 
-// requestBounds checks that the remembered requests are within the limits.
-func (in *restorer) requestBounds() {
+// checkRequestBounds checks that the remembered requests are within the limits.
+func (in *restorer) checkRequestBounds() {
 	d := in.d
 	requests, edits, requestBytes, editBytes := d.RequestMemory()
 	if d.featureLevel < 3 {

@@ -51,7 +51,7 @@ func TestRestore_ReplacesStateAndNotifiesSubscribers(t *testing.T) {
 	}
 }
 
-func TestRestore_OtherCluster_IsRefused(t *testing.T) {
+func TestRestore_SnapshotFromAnotherCluster_IsRefused(t *testing.T) {
 	file := snapshot(t, newLog(t).state())
 	for id, ok := range map[string]bool{"": true, clusterID: true, "5eed.2": false} {
 		m := fsm.New(id)
@@ -61,7 +61,7 @@ func TestRestore_OtherCluster_IsRefused(t *testing.T) {
 		case ok && err != nil:
 			t.Errorf("Restore() with cluster id %q = %v, want nil", id, err)
 		case !ok && (!errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), `"5eed.1"`) || m.State() != before):
-			t.Errorf("Restore() with cluster id %q = %v, want ErrSnapshot naming 5eed.1 and no change of state", id, err)
+			t.Errorf("Restore() with cluster id %q = %v, want ErrSnapshot naming 5eed.1 and an unchanged state", id, err)
 		}
 	}
 }
@@ -168,7 +168,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		}
 	}
 	live := permit(semaphore.Live)
-	claim := func(r []*logv1.Record) *logv1.StoredClaim { // the claim of the live permit
+	claim := func(r []*logv1.Record) *logv1.StoredClaim { // the live permit's claim
 		token := live(r).GetToken()
 		return find(r, func(r *logv1.Record) bool { return r.GetClaim().GetToken() == token }).GetClaim()
 	}
@@ -185,7 +185,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 	gate := func(r []*logv1.Record) *logv1.StoredSemaphore {
 		return find(r, func(r *logv1.Record) bool { return r.GetSemaphore() != nil }).GetSemaphore()
 	}
-	plainGate := func(r []*logv1.Record) *logv1.StoredSemaphore { // without drains and temporary edits
+	plainGate := func(r []*logv1.Record) *logv1.StoredSemaphore { // without drains or temporary edits
 		return find(r, func(r *logv1.Record) bool { return r.GetSemaphore().GetName() == "orphans" }).GetSemaphore()
 	}
 	drains := func(r []*logv1.Record) *logv1.StoredSemaphore {
@@ -237,7 +237,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 		{"unknown kind", func(r []*logv1.Record) []*logv1.Record { return slices.Insert(r, 1, unknown) }},
 		{"unknown kind", func(r []*logv1.Record) []*logv1.Record { return slices.Insert(r, 1, &logv1.Record{}) }},
 		{"a record of kind 1", func(r []*logv1.Record) []*logv1.Record { return slices.Insert(r, 1, r[0]) }},
-		{"without a name", edit(func(r []*logv1.Record) { definition(r).Definition = nil })},
+		{"has no name", edit(func(r []*logv1.Record) { definition(r).Definition = nil })},
 		{"unknown on_expiry", edit(func(r []*logv1.Record) { definition(r).Definition.OnExpiry = 0 })},
 		{"definition export has revision 0", edit(func(r []*logv1.Record) { definition(r).Version = 0 })},
 		{"the pause of definition", edit(func(r []*logv1.Record) {
@@ -390,7 +390,7 @@ func TestRestore_Inconsistent_IsRefused(t *testing.T) {
 			records := tc.change(readRecords(t, snapshot(t, everyCommandScenario(t).state())))
 			err := fsm.New("").Restore(bytes.NewReader(writeRecords(t, records)))
 			if !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), tc.wantErr) {
-				t.Fatalf("Restore() = %v, want %s", err, tc.wantErr)
+				t.Fatalf("Restore() = %v, want an error that contains %s", err, tc.wantErr)
 			}
 		})
 	}
@@ -412,7 +412,7 @@ func TestRestore_WrongTrailer_IsRefused(t *testing.T) {
 		head := file[:1+int(file[0])]
 		b := append(append(slices.Clone(head), byte(len(body))), body...)
 		if err := fsm.New("").Restore(bytes.NewReader(b)); !errors.Is(err, fsm.ErrSnapshot) || !strings.Contains(err.Error(), wantErr) {
-			t.Errorf("Restore() = %v, want %s", err, wantErr)
+			t.Errorf("Restore() = %v, want an error that contains %s", err, wantErr)
 		}
 	}
 }
@@ -434,8 +434,8 @@ func (f *limitedWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// The hash depends on the contents of the state, not on its index and term.
-func TestHash_EqualStates_HaveEqualHashes(t *testing.T) {
+// The hash depends on the state's contents, not on its index or term.
+func TestHash_DependsOnlyOnContents(t *testing.T) {
 	a, b := newLog(t), newLog(t)
 	a.define("s")
 	b.apply()

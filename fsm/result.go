@@ -5,7 +5,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// A Result describes what a command did. Every command has exactly one type of result, which its comment names.
+// A Result describes what a command did. Every command has one result type, which its comment names, but a refused
+// command may return an InvalidResult instead.
 type Result interface{ result() }
 
 // GrantOutcome is the outcome of a Grant.
@@ -145,8 +146,8 @@ const (
 	ConflictStale                          // replace, delete, pause, resume: the version is not the expected one
 	ConflictPause                          // undo, pause, resume: the pause is not the expected one
 	ConflictCordon                         // undo: the cordon with that id is not the expected one
-	// ConflictFirings means that a firing of the semaphore has been claimed, completed or forgotten since, or that its
-	// low-water mark has changed.
+	// ConflictFirings means that a firing of the semaphore has been claimed, completed or forgotten in the meantime, or
+	// that the low-water mark has changed.
 	ConflictFirings
 )
 
@@ -189,7 +190,7 @@ type EditResult struct {
 	Permits    uint32
 }
 
-// RevisionResult is the result of commands that return no other data.
+// RevisionResult is the result of the commands that have no result type of their own.
 type RevisionResult struct {
 	Applied  bool   // false if nothing happened
 	Revision uint64 // revision of the change; 0 if nothing happened
@@ -200,7 +201,7 @@ type RevisionResult struct {
 	// feature level 3.
 	Names  []string
 	Cordon *Cordon
-	// Conflict describes the first name that is not in the state expected by a pause or a resume. In that case nothing
+	// Conflict describes the first name that is not in the state expected by a pause or a resume. If it is set, nothing
 	// happened.
 	Conflict *Conflict
 }

@@ -11,19 +11,19 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// snapshotFormat is the version of the layout of snapshots. Every released layout remains readable.
+// snapshotFormat is the version of the snapshot layout. Every released layout remains readable.
 const snapshotFormat = 1
 
 // Snapshot writes the state as length-prefixed records: a header, then the records of each kind sorted by key, then a
-// trailer with their count and the SHA-256 of everything before it. Equal states produce equal bytes. Snapshot may run
-// concurrently with Apply.
+// trailer with their count and the SHA-256 of everything before it. Equal states produce the same bytes. Snapshot may
+// run concurrently with Apply.
 func (s *State) Snapshot(w io.Writer) error {
 	sum := sha256.New()
 	buffered := bufio.NewWriterSize(w, 1<<16)
 	rw := &recordWriter{to: io.MultiWriter(buffered, sum)}
 	rw.write(&logv1.Record{Kind: &logv1.Record_Header{Header: headerToProto(s)}})
 	s.records(rw)
-	rw.count-- // without the header
+	rw.count-- // does not count the header
 	rw.to = buffered
 	rw.write(&logv1.Record{Kind: &logv1.Record_Trailer{Trailer: &logv1.Trailer{Records: rw.count, Checksum: sum.Sum(nil)}}})
 	if rw.err != nil {
@@ -97,7 +97,7 @@ func (s *State) records(w *recordWriter) {
 	}
 }
 
-// semaphores writes the data of each name except its definition, permits, claims, journal and requests.
+// semaphores writes each name's data except its definition, permits, claims, journal and requests.
 func (s *State) semaphores(w *recordWriter) {
 	marked := s.onlyMarked()
 	writeMarkedBefore := func(name string) {

@@ -32,7 +32,7 @@ type State struct {
 	accessRevision uint64            // of the last change to bindings or tokens; 0 if there has been none
 
 	gates           *btree.Map[string, *gate]
-	timers          *btree.Map[string, *pendingTimers] // only a few names have one; each of those names has a gate
+	timers          *btree.Map[string, *pendingTimers] // few names have timers; each name that does has a gate
 	definitionCount int
 
 	permits    *btree.Map[uint64, *semaphore.Permit]
@@ -42,7 +42,7 @@ type State struct {
 	claims *btree.BTreeG[*semaphore.Claim] // by (semaphore, due, name)
 
 	requests        *btree.Map[uint64, *Remembered] // by revision
-	requestKeys     *btree.BTreeG[requestKey]       // the latest of each (semaphore, identity, request id)
+	requestKeys     *btree.BTreeG[requestKey]       // the latest request for each (semaphore, identity, request id)
 	requestTokens   *btree.Map[uint64, *Remembered]
 	requestMemories *btree.Map[string, *requestMemory] // the same requests by semaphore
 	requestBytes    uint64                             // total size of all requests except edits

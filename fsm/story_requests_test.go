@@ -41,8 +41,8 @@ func expectedPauseCommands() []fsm.Command {
 	}
 }
 
-// requestScenario returns a log with remembered and forgotten requests of existing semaphores, of deleted semaphores,
-// and of operators. It is frozen.
+// requestScenario returns a log with remembered and forgotten requests for existing semaphores, for deleted semaphores,
+// and by operators. It is frozen.
 func requestScenario(tb tester) *log {
 	l := newLog(tb)
 	settings := fsm.DefaultSettings()

@@ -23,7 +23,7 @@ type jobTrees struct {
 	bytes    uint64
 }
 
-// Work is a summary of the jobs of one semaphore.
+// Work summarizes the jobs of one semaphore or of all semaphores.
 type Work struct {
 	// Waiting is the number of tasks available to workers, and Held is the number of tasks that they hold.
 	Waiting, Held uint64
@@ -72,7 +72,7 @@ func (s *State) Jobs(from uint64) iter.Seq[*work.Job] {
 // JobCount returns the number of jobs, including those that are still being submitted.
 func (s *State) JobCount() int { return s.jobs.numbers.Len() }
 
-// OpenJobs returns the jobs of a semaphore that hand out tasks, in the order in which workers get them.
+// OpenJobs returns a semaphore's jobs that hand out tasks, in the order in which workers get those tasks.
 func (s *State) OpenJobs(sem string) iter.Seq[*work.Job] {
 	return func(yield func(*work.Job) bool) {
 		s.jobs.open.Ascend(&work.Job{Spec: &work.Spec{Semaphore: sem, Priority: maxPriority}}, func(j *work.Job) bool {
@@ -89,7 +89,7 @@ func (s *State) Task(ref work.Ref) *work.Task {
 	return t
 }
 
-// Tasks returns the tasks of a job, starting at the given index.
+// Tasks returns a job's tasks, starting at the given index.
 func (s *State) Tasks(job uint64, from uint32) iter.Seq[*work.Task] {
 	return func(yield func(*work.Task) bool) {
 		s.jobs.tasks.Ascend(&work.Task{Ref: work.Ref{Job: job, Index: from}}, func(t *work.Task) bool {
@@ -104,18 +104,18 @@ func (s *State) TaskOf(token uint64) *work.Task {
 	return t
 }
 
-// Work returns a summary of the jobs of a semaphore.
+// Work returns a summary of a semaphore's jobs.
 func (s *State) Work(sem string) Work {
 	totals, _ := s.jobs.totals.Get(sem)
 	return totals
 }
 
-// WorkBySemaphore returns the summaries of all semaphores that have jobs, sorted by name.
+// WorkBySemaphore returns a summary for each semaphore that has jobs, sorted by name.
 func (s *State) WorkBySemaphore() iter.Seq2[string, Work] {
 	return func(yield func(string, Work) bool) { s.jobs.totals.Scan(yield) }
 }
 
-// AllWork returns a summary of the jobs of all semaphores.
+// AllWork returns a summary of all jobs.
 func (s *State) AllWork() (all Work) {
 	for _, w := range s.WorkBySemaphore() {
 		all.Waiting += w.Waiting
@@ -129,7 +129,7 @@ func (s *State) AllWork() (all Work) {
 // WorkBytes returns the number of bytes stored and reserved for all jobs.
 func (s *State) WorkBytes() uint64 { return s.jobs.bytes }
 
-// NextTask returns the task that the next worker of a semaphore gets, with its job, or nil if none is waiting.
+// NextTask returns the task that a semaphore's next worker gets, and its job, or nil if no task is waiting.
 func (s *State) NextTask(sem string) (*work.Job, *work.Task) {
 	for j := range s.OpenJobs(sem) {
 		ref := work.Ref{Job: j.Number, Index: j.Fresh}

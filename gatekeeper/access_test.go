@@ -50,7 +50,8 @@ func newSecuredCluster(t *testing.T, change func(*Config)) *securedCluster {
 	return s
 }
 
-// as returns a caller of the given server with a client certificate for leaf, or with none if leaf has no name.
+// as returns a caller of the given server with a client certificate for leaf, or without a certificate if leaf has no
+// name.
 func (s *securedCluster) as(server int, leaf authority.Leaf) caller {
 	s.t.Helper()
 	cfg := &tls.Config{RootCAs: s.a.api.Pool(), MinVersion: tls.VersionTLS13}
@@ -307,7 +308,7 @@ func TestAccess_Scopes_LimitRoles(t *testing.T) {
 			"edit":                                {edit(editor, "report-c"), codes.OK},
 			"edit outside the scope":              {edit(editor, "new"), codes.PermissionDenied},
 			"edit by an operator":                 {edit(ops, "report-d"), codes.PermissionDenied},
-			"a batch with a definition outside the scope": {batch(t, editor, "report-e", "new"), codes.PermissionDenied},
+			"a batch with a definition outside the scope": {declareAll(t, editor, "report-e", "new"), codes.PermissionDenied},
 		} {
 			if status.Code(c.err) != c.want {
 				t.Errorf("server %d: %s = %v, want %v", i, what, c.err, c.want)
@@ -340,7 +341,7 @@ func TestAccess_Scopes_LimitRoles(t *testing.T) {
 	}
 }
 
-func batch(t *testing.T, c caller, names ...string) error {
+func declareAll(t *testing.T, c caller, names ...string) error {
 	m := &gatekeeperv1.BatchEditRequest{}
 	for _, name := range names {
 		m.Edits = append(m.Edits, &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Declare{Declare: &gatekeeperv1.Definition{Name: name}}})
@@ -499,7 +500,7 @@ func TestAccess_HiddenSemaphores_AreNotSuggested(t *testing.T) {
 			messages = append(messages, strings.ReplaceAll(status.Convert(get).Message()+status.Convert(pause).Message(), name, "NAME"))
 		}
 		if messages[0] != messages[1] || strings.Contains(messages[1], "orders") {
-			t.Errorf("server %d: errors for a hidden and an unknown name = %q, want the same without a suggestion", i, messages)
+			t.Errorf("server %d: errors for a hidden and an unknown name = %q, want the same error without a suggestion", i, messages)
 		}
 	}
 }
@@ -643,15 +644,15 @@ func TestAccess_LastAdministrator_CannotBeRemoved(t *testing.T) {
 
 func decimal(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// auditLine is a line of the audit log, with the field names of docs/security.md.
+// auditLine is a line in the audit log, with the field names from docs/security.md.
 type auditLine struct {
 	Principal, Author, Source, Via, Method, Decision, Reason string
 	Subjects, About                                          []string
 	Times                                                    uint64
 }
 
-// audited closes all servers and returns the calls in their audit logs.
-func (s *securedCluster) audited(t *testing.T) (lines []auditLine) {
+// closeAndReadAudit closes all servers and returns the calls in their audit logs.
+func (s *securedCluster) closeAndReadAudit(t *testing.T) (lines []auditLine) {
 	t.Helper()
 	for _, server := range s.servers {
 		closeServer(t, server)
@@ -728,7 +729,7 @@ func TestAccess_RefusalsAndChanges_AreAuditedByDecidingServer(t *testing.T) {
 	count := map[string]uint64{}
 	forwardPaths := map[string]bool{}
 	first := 0
-	for _, l := range s.audited(t) {
+	for _, l := range s.closeAndReadAudit(t) {
 		if l.Method == "SetBinding" && l.Source == "" && len(l.Subjects) == 1 && strings.HasPrefix(l.Subjects[0], "member:gk") && slices.Equal(l.About, []string{"admin", "cert:client"}) {
 			first++
 			continue

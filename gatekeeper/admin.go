@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/metrics"
 )
 
-// secureListener wraps the listener of an HTTP port. Beyond loopback, the port uses the API's TLS, provided that the
-// API authenticates clients.
+// secureListener wraps an HTTP port's listener. Beyond loopback, the port uses the API's TLS, provided that the API
+// authenticates clients.
 func (s *Server) secureListener(l net.Listener) (net.Listener, error) {
 	if l == nil || loopback(l.Addr()) || s.cfg.apiAuthProblem() != "" {
 		return l, nil
@@ -25,8 +25,8 @@ func (s *Server) secureListener(l net.Listener) (net.Listener, error) {
 }
 
 // adminServer returns the HTTP server for the admin port. Beyond loopback, it serves only callers that may see its
-// pages. The timeouts prevent clients from holding a connection open indefinitely; a profile extends the deadline of
-// its response.
+// pages. The timeouts prevent clients from holding a connection open indefinitely; the profile pages extend the
+// deadlines of their responses.
 func (s *Server) adminServer(m *metrics.Metrics) *http.Server {
 	pages := metrics.Handler(m, s.Err, s.member().Ready)
 	if !loopback(s.listeners.Admin.Addr()) {

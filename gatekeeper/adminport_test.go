@@ -78,7 +78,7 @@ func TestAdminPort_BeyondLoopback_RequiresCertificate(t *testing.T) {
 	if err == nil {
 		resp.Body.Close()
 		if resp.StatusCode == http.StatusOK {
-			t.Error("GET over plain HTTP = 200")
+			t.Error("GET over plain HTTP = 200, want an error")
 		}
 	}
 }
@@ -134,7 +134,7 @@ func TestAdminPort_Pages_RequireRole(t *testing.T) {
 		t.Errorf("GET as if forwarded by a member = %d, %v, want 401", code, err)
 	}
 	found := map[string]bool{}
-	for _, l := range s.audited(t) {
+	for _, l := range s.closeAndReadAudit(t) {
 		found[l.Method+"|"+l.Decision+"|"+strings.Join(l.Subjects, ",")] = true
 	}
 	for _, key := range []string{"admin port: metrics|refused|cert:unbound", "admin port: debug|refused|cert:viewer"} {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// configWithoutData returns the configuration of a closed server, with an empty data directory.
+// configWithoutData returns a closed server's configuration with an empty data directory.
 func configWithoutData(t *testing.T, s *Server) Config {
 	t.Helper()
 	cfg, _ := testConfig(t, s.cfg.ID)
@@ -29,7 +29,7 @@ func TestOpen_AllMembersNew_AgreeOnRandomClusterID(t *testing.T) {
 	}
 }
 
-func TestOpen_OtherMemberHasData_MembersWithoutDataAreRefused(t *testing.T) {
+func TestOpen_AnotherMemberHasData_MembersWithoutDataAreRefused(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1", "gk2", "gk3")
 	for _, lost := range [][]*Server{servers[:1], servers[:2], servers[1:]} { // the first, the first two, the last two

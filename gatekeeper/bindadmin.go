@@ -23,7 +23,7 @@ type BindAdminConfig struct {
 	// Subject is cert:NAME, a name in a client certificate, a SPIFFE id, or oidc:CLAIM=VALUE.
 	Subject string
 	// Binding is the name of the binding to add the subject and the role admin to. If another binding already has the
-	// subject, the role is added to that one instead. Default "admin".
+	// subject, the role is added to that binding instead. Default "admin".
 	Binding string
 	// Author and Reason are written to the journal.
 	Author, Reason string
@@ -34,10 +34,10 @@ func (cfg *BindAdminConfig) request() *gatekeeperv1.BindAdministratorRequest {
 }
 
 // BindAdmin leaves a request in a member's data directory to make a subject an administrator of the cluster. Use it to
-// regain access when no one has an administrator's credential. It needs no credential, because the owner of the
-// directory already has access to everything that the member has. The member carries out the request the next time it
-// starts, if that is within 24 hours. The change goes through the log like any other, and the journal names the member.
-// BindAdmin returns the id of that member.
+// regain access when no one has an administrator's credential. It needs no credential, because the directory's owner
+// already has access to everything that the member has. The member carries out the request the next time it starts, if
+// that is within 24 hours. The change goes through the log like any other, and the journal names the member. BindAdmin
+// returns that member's id.
 //
 // It returns a *ConfigError, ErrDataDirLocked if the directory's server is running, ErrForeignDataDir if the directory
 // does not belong to a server, ErrSuperseded, or ErrDataDir.
@@ -85,7 +85,7 @@ func (s *Server) bindAdmin(dir *consensus.DataDir) {
 	file := filepath.Join(s.cfg.DataDir, consensus.AdminFileName)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		s.log.Error("no permission to read the administrator request in the data directory: change the owner of the file, and restart the server",
+		s.log.Error("no permission to read the administrator request in the data directory: change the file's owner and restart the server",
 			slog.String("file", file), slog.Any("error", err))
 	case err != nil:
 		s.log.Error("cannot read the administrator request in the data directory: run gatekeeperd bind-admin again",

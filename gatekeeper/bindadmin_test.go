@@ -113,7 +113,7 @@ func TestBindAdmin_LeaderDirectory_AddsAdministrator(t *testing.T) {
 	}
 }
 
-// A single server is restored from a backup.
+// The single server was restored from a backup.
 func TestBindAdmin_SingleServerDirectory_AddsAdministrator(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)

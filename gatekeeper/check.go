@@ -10,7 +10,7 @@ import (
 
 // Check calls Validate and also reads the files that the configuration names. It returns nil if a server with this
 // configuration would start, as far as can be determined without its data directory, its ports or other servers. It
-// opens no port and writes only to Logger. Open runs the same checks.
+// opens no ports and writes only to Logger. Open runs the same checks.
 func (c Config) Check() error {
 	c = c.withDefaults()
 	if err := c.Validate(); err != nil {

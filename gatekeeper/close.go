@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// transferTimeout bounds the leadership transfer at Close. Without the transfer, the other members still elect a
+// transferTimeout bounds the leadership transfer in Close. Without the transfer, the other members still elect a
 // leader, but it takes longer.
 const transferTimeout = 3 * time.Second
 
-// releaseTimeout is how much longer Close may take after draining has timed out. It allows the log to be closed
-// properly, so that it opens faster.
+// releaseTimeout is how much longer Close may take after draining has timed out. It leaves time to close the log
+// properly, so that the log opens faster next time.
 const releaseTimeout = 5 * time.Second
 
 // Close stops the server. It reports NOT_SERVING to health checks and ends streams so that clients move to other
 // servers, transfers leadership to another voter, waits for calls in progress, and then closes everything. When ctx
 // ends, Close cuts off the remaining calls and returns an error that says so; the server has stopped either way. If a
-// store call hangs, DataDir remains locked until that call returns. Later calls return the result of the first.
+// store call hangs, DataDir remains locked until that call returns. Later calls return the first call's result.
 func (s *Server) Close(ctx context.Context) error {
 	s.closing.Do(func() {
 		s.closeErr = s.drain(ctx)

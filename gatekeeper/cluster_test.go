@@ -143,7 +143,7 @@ func memberOf(t *testing.T, c caller, id string) *gatekeeperv1.Member {
 	return nil
 }
 
-func TestCluster_NonVoter_IsNotPromoted(t *testing.T) {
+func TestCluster_NonVoter_StaysNonVoterUntilPromoted(t *testing.T) {
 	t.Parallel()
 	servers := cluster(t, "gk1")
 	c := newCaller(t, servers[0])

@@ -28,20 +28,20 @@ const (
 	AuditOff = "off"
 )
 
-// Config configures a server. Only DataDir is required: with nothing else set, it is a single server on loopback.
+// Config configures a server. Only DataDir is required: with nothing else set, the server runs alone on loopback.
 type Config struct {
 	// ID names this member within its cluster: 1 to 64 of the characters A-Z a-z 0-9 . _ -. An id that has been used in
 	// a cluster can never be used by a different member. Default: DefaultID for a single server. It is required with
-	// Members and Join.
+	// Members or Join.
 	ID string
-	// ClusterName guards against mixing up clusters: Members with different cluster names do not start a cluster
+	// ClusterName guards against mixing up clusters: members with different cluster names do not start a cluster
 	// together, and a data directory opens only with the name that it was created with. Default DefaultClusterName.
 	ClusterName string
 	// DataDir is the directory for the log, the snapshots and the cluster's identity. It is created if it does not
 	// exist. Only one server at a time can use it.
 	DataDir string
-	// LogStore selects how a new DataDir stores its log. The log store of a directory cannot be changed later, so for
-	// an existing directory LogStore must match. Default: the directory's, or LogStoreBolt for a new one.
+	// LogStore selects how a new DataDir stores its log. A directory's log store cannot be changed later, so for an
+	// existing directory LogStore must match. Default: the directory's log store, or LogStoreBolt for a new directory.
 	LogStore LogStore
 	// Memory replaces DataDir. It is for tests, and only for a single server; see Memory.
 	Memory *Memory
@@ -60,8 +60,8 @@ type Config struct {
 	// the API's TLS. Empty disables it. gatekeeperd defaults to DefaultHTTPAddress.
 	HTTPAddress string
 	// AdvertiseAPI and AdvertisePeer are the addresses at which others reach this server. Names are resolved again on
-	// each dial. Default: the address of the listener (for AdvertisePeer: the server's address in Members). They are
-	// required if the address of the listener is a wildcard such as 0.0.0.0.
+	// each dial. Default: the listener's address (for AdvertisePeer: the server's address in Members). They are
+	// required if the listener's address is a wildcard such as 0.0.0.0.
 	AdvertiseAPI, AdvertisePeer string
 	// Listeners are used instead of opening listeners on the addresses above. The server closes them.
 	Listeners Listeners
@@ -71,7 +71,7 @@ type Config struct {
 	// empty, a new cluster consists of this server alone. Members is ignored if the data directory already belongs to a
 	// cluster.
 	Members []Member
-	// Join lists API addresses of servers of an existing cluster. This server asks them to add it to the cluster. While
+	// Join lists API addresses of servers in an existing cluster. This server asks them to add it to the cluster. While
 	// it has no vote, it also asks each new leader for one. Join and Members are mutually exclusive.
 	Join []string
 	// NonVoter makes a joining server a non-voting member: it serves clients and never becomes the leader. It requires
@@ -100,8 +100,8 @@ type Config struct {
 	// or oidc:CLAIM=VALUE. It has an effect only until the cluster has bindings. Default: DefaultAdmin, the name in the
 	// certificate that `gkctl cert init` creates.
 	//
-	// Callers are authenticated if TLS has a CAFile, or with BearerTokens or OIDC, unless Insecure is set. The servers
-	// of a cluster must agree on this.
+	// Callers are authenticated if TLS has a CAFile, or with BearerTokens or OIDC, unless Insecure is set. All servers
+	// in a cluster must agree on this.
 	Admin string
 	// AuditLog is the file that records refusals and changes. Rotated files are kept in the same directory. AuditOff
 	// disables it. Default: audit/audit.log in DataDir if callers are authenticated, otherwise off.
@@ -133,7 +133,7 @@ type Config struct {
 	clockCheckInterval time.Duration
 }
 
-// Listeners are sockets that are already open, from a supervisor or in tests.
+// Listeners are sockets that a supervisor or a test has already opened.
 type Listeners struct{ API, Peer, HTTP, Admin net.Listener }
 
 // Member is one of the initial members of a new cluster.
@@ -157,7 +157,7 @@ const (
 	ProfileFast Profile = "fast"
 )
 
-// LogStore selects how the log is stored on disk. Servers of one cluster may use different log stores.
+// LogStore selects how the log is stored on disk. Servers in a cluster may use different log stores.
 type LogStore string
 
 const (
@@ -182,7 +182,7 @@ type OIDC struct {
 	// Issuer and Audience must match the claims iss and aud of a JWT. Both are required. A JWT for another audience is
 	// refused, because otherwise a service that receives the JWT could use it here.
 	Issuer, Audience string
-	// KeysFile is a JWK Set with the issuer's public keys. It is read again when it has changed.
+	// KeysFile is a JWK Set with the issuer's public keys. It is read again when it changes.
 	KeysFile string
 	// KeysURL is the https URL of the JWK Set. Keys that have already been fetched remain in use while the issuer is
 	// down.
@@ -265,7 +265,7 @@ func setDefault[T comparable](value *T, fallback T) {
 }
 
 // advertised returns the address to advertise: the configured one; otherwise the listen address as it was written,
-// because its name may resolve differently later; otherwise the address of the listener.
+// because its name may resolve differently later; otherwise the listener's address.
 func advertised(configured, listen string, given, opened net.Listener) string {
 	if configured != "" {
 		return configured

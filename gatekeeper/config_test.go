@@ -101,14 +101,14 @@ func TestValidate_InvalidDefinition_IsReported(t *testing.T) {
 		"explicit empty pattern": {&gatekeeperv1.Definition{Name: "b", AcquirerPattern: proto.String("")}, "acquirer_pattern"},
 		"duration":               {&gatekeeperv1.Definition{Name: "b", Duration: durationpb.New(time.Millisecond)}, "duration"},
 		"permits":                {&gatekeeperv1.Definition{Name: "b", Permits: proto.Uint32(1_000_001)}, "permits"},
-		"unknown enumeration":    {&gatekeeperv1.Definition{Name: "b", OnExpiry: 9}, "on_expiry"},
+		"unknown enum value":     {&gatekeeperv1.Definition{Name: "b", OnExpiry: 9}, "on_expiry"},
 		"duplicate name":         {&gatekeeperv1.Definition{Name: "a"}, "name"},
 		"no name":                {&gatekeeperv1.Definition{}, "name"},
 	} {
 		err := Config{DataDir: "d", Definitions: []*gatekeeperv1.Definition{{Name: "a"}, test.bad}}.Validate()
 		e, ok := errors.AsType[*DefinitionError](err)
 		if !ok || e.Index != 1 || e.Name != test.bad.GetName() || e.Field != test.field {
-			t.Errorf("%s: got %v, want definition 1, field %s", name, err, test.field)
+			t.Errorf("%s: got %v, want an error for definition 1, field %s", name, err, test.field)
 		}
 	}
 }

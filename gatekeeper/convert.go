@@ -26,7 +26,7 @@ func ConvertDataDir(dir string) (kept []string, err error) {
 	}
 }
 
-// newMachine returns the state machine of a cluster, for reading a data directory.
+// newMachine returns a cluster's state machine for reading a data directory.
 func newMachine(clusterID string) consensus.Machine { return fsm.New(clusterID) }
 
 // notDataDirError is an ErrForeignDataDir for a directory that is not a data directory. Its message omits that of

@@ -55,7 +55,7 @@ func (c *Config) members() []consensus.Member {
 	return members
 }
 
-// dataDirError converts an error from the data directory to an error of this package.
+// dataDirError converts an error from the data directory to one of this package's errors.
 func (c *Config) dataDirError(err error) error {
 	if taken, ok := errors.AsType[*consensus.AddressTakenError](err); ok {
 		return &ConfigError{"AdvertisePeer", taken.Address, fmt.Sprintf(

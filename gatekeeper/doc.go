@@ -33,28 +33,29 @@
 // # Recovering
 //
 // A cluster that has permanently lost its majority is not repaired in place. Recover reads what is left of its data
-// directories and creates the directory of a new single-server cluster, under a later incarnation of its id. The new
-// cluster cannot tell which permits the lost servers granted. Unless the directories of a majority were read, it waits
-// until those permits have definitely expired before it grants anything. Servers of the old cluster that encounter the
-// new one stop with ErrSuperseded.
+// directories and creates a data directory for a new single-server cluster, whose id has the same seed and a later
+// incarnation. The new cluster cannot tell which permits the lost servers granted. Unless the directories of a majority
+// were read, it waits until those permits have definitely expired before it grants anything. Servers in the old cluster
+// that encounter the new one stop with ErrSuperseded.
 //
 // Restore creates such a directory from a backup. A backup lacks the permits granted since it was taken, so the new
-// cluster waits until those have expired too. The new cluster also has a different seed, so servers and clients of the
-// two clusters reject each other. BindAdmin lets the owner of a member's data directory regain administrator access.
+// cluster waits until those have expired too. The new cluster also has a different seed, so the servers and clients of
+// the two clusters reject each other. BindAdmin lets the owner of a member's data directory regain administrator
+// access.
 //
 // # Stopping
 //
-// Close first drains clients (health status, ended streams), then transfers leadership so that the other members do not
-// have to detect a failure, then waits for calls in progress, then closes everything. It does not touch permits: their
-// holders refresh them with the next leader. A server that cannot continue, for example because its disk has failed,
-// does not try to recover. It stops serving and closes Done, Err returns the fault, and the supervisor must restart it.
+// Close first makes clients move to other servers, then transfers leadership so that the other members do not have to
+// detect a failure, then waits for calls in progress, then closes everything. It does not touch permits: their holders
+// refresh them with the next leader. A server that cannot continue, for example because its disk has failed, does not
+// try to recover. It stops serving and closes Done, Err returns the fault, and the supervisor must restart it.
 //
 // # Compatibility
 //
 // Within major version 1, code that compiles with this package continues to compile and work. New versions may add
 // functions, methods, constants and fields, so use field names in struct literals. Error messages, log messages and
 // metric names may change in a minor version; the changelog lists such changes. Every later version can open a data
-// directory written by an earlier one, and servers of adjacent minor versions can run in one cluster. A version older
-// than the feature level in force refuses to start. Memory and ExpireNow are for tests and may change in a minor
-// version.
+// directory written by an earlier one, and servers of adjacent minor versions can run in one cluster. A version that
+// does not support the feature level in force refuses to start. Memory and ExpireNow are for tests and may change in a
+// minor version.
 package gatekeeper

@@ -18,17 +18,17 @@ var (
 	// ErrForeignDataDir means that the data directory belongs to a member other than the configured one, or to another
 	// cluster.
 	ErrForeignDataDir = errors.New("the data directory belongs to another member or cluster")
-	// ErrLogStore means that the log store of the data directory differs from Config.LogStore.
+	// ErrLogStore means that the data directory's log store differs from Config.LogStore.
 	ErrLogStore = errors.New("cannot change the log store of a data directory")
-	// ErrJoin means that no server of the cluster accepted this one before the context ended.
+	// ErrJoin means that no server in the cluster accepted this one before the context ended.
 	ErrJoin = errors.New("cannot join")
 	// ErrJoinRefused means that the cluster does not accept this member, and retrying cannot help.
 	ErrJoinRefused = errors.New("the cluster refuses this member")
-	// ErrMembersMissing means that the context ended before all of Members were running to start a new cluster.
+	// ErrMembersMissing means that the context ended before all Members were running, so the new cluster did not start.
 	ErrMembersMissing = errors.New("not all members of the new cluster are running")
-	// ErrMemberHasData means that this server's data directory is empty, but a different one of Members belongs to a
-	// cluster. A server that has lost its data must join again under a new id, with Join. A new cluster starts only if
-	// the data directories of all Members are empty.
+	// ErrMemberHasData means that this server's data directory is empty, but another server in Members already belongs
+	// to a cluster. A server that has lost its data must join again under a new id, with Join. A new cluster starts
+	// only if the data directories of all Members are empty.
 	ErrMemberHasData = errors.New("another member has data")
 	// ErrRemoved is returned by Server.Err if the server was removed from the cluster. The server must not be started
 	// again: its replacement needs a new id and an empty data directory.

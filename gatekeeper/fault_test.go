@@ -18,7 +18,7 @@ func TestServer_Fault_ClosesDoneAndDrainsClients(t *testing.T) {
 		t.Errorf("Err() = %v, want %v", s.Err(), fault)
 	}
 	if err := s.Ready(bounded(t)); err == nil {
-		t.Error("Ready() = nil after a fault")
+		t.Error("Ready() after a fault = nil, want an error")
 	}
 	h, err := grpc_health_v1.NewHealthClient(c.conn).Check(bounded(t), &grpc_health_v1.HealthCheckRequest{})
 	if err != nil || h.GetStatus() != grpc_health_v1.HealthCheckResponse_NOT_SERVING {

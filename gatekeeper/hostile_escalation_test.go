@@ -20,8 +20,8 @@ func edits(all ...*gatekeeperv1.Edit) *gatekeeperv1.BatchEditRequest {
 	return &gatekeeperv1.BatchEditRequest{Edits: all}
 }
 
-// Roles scoped by labels must not affect definitions outside their scope, whether by moving a definition into or out of
-// the scope or by a batch, undo, move or selector that covers both sides.
+// A role scoped by labels must not let its holder affect definitions outside the scope, whether by moving a definition
+// into or out of the scope or by a batch, undo, move or selector that covers both sides.
 func TestHostile_Escalation_StaysWithinScope(t *testing.T) {
 	t.Parallel()
 	s := newSecuredCluster(t, nil)
@@ -192,7 +192,7 @@ func TestHostile_Escalation_StaysWithinScope(t *testing.T) {
 		t.Errorf("resume within the operator's scope: %v", err)
 	}
 	lines := map[string]bool{}
-	for _, l := range s.audited(t) {
+	for _, l := range s.closeAndReadAudit(t) {
 		if l.Decision == "refused" {
 			lines[l.Method+" by "+l.Principal] = true
 		}

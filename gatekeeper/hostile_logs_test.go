@@ -114,11 +114,11 @@ func TestHostile_ForgedText_LogsStayIntactWithoutSecrets(t *testing.T) {
 	record(prototext.Format(history), err)
 	bindings, err := s.admin.ListBindings(bounded(t), &gatekeeperv1.ListBindingsRequest{})
 	record(prototext.Format(bindings), err)
-	snapshot, err := save(t, admin)
+	snapshot, err := saveBackup(t, admin)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.audited(t) // closes the server and verifies the audit log
+	s.closeAndReadAudit(t) // closes the server and verifies the audit log
 
 	var forgeries []string
 	for line := range strings.Lines(text.String()) {

@@ -18,7 +18,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// attempt is a call that uses the identity, name, semaphore, permit or job of another caller.
+// attempt is a call that uses another caller's identity, name, semaphore, permit or job.
 type attempt struct {
 	what string
 	m    proto.Message
@@ -50,8 +50,8 @@ func tryCall(t *testing.T, ctx context.Context, c caller, fullMethod string, m p
 	return out, stream.RecvMsg(out)
 }
 
-// An acquirer with a limited scope uses the identities, names, semaphores, permits and jobs of other callers in every
-// method, on every server. A method that is missing from the table fails this test.
+// An acquirer with a limited scope uses other callers' identities, names, semaphores, permits and jobs in every method,
+// on every server. A method that is missing from the table fails this test.
 func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 	t.Parallel()
 	s := newSecuredCluster(t, nil)
@@ -297,7 +297,7 @@ func TestHostile_Spoofing_GainsNothing(t *testing.T) {
 		t.Errorf("the victim's job = %v, %v, want it open", j, err)
 	}
 	lines := map[string]bool{}
-	for _, l := range s.audited(t) {
+	for _, l := range s.closeAndReadAudit(t) {
 		if l.Decision == "refused" && l.Principal == "app" {
 			lines[l.Method] = true
 		}

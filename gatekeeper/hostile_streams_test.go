@@ -183,7 +183,7 @@ func TestHostile_RevokedToken_EndsStreamsWithoutGrants(t *testing.T) {
 	var all []longCall
 	for i := range s.servers {
 		for _, l := range s.longCalls(t, i, s.withToken(i, secret)) {
-			l.what = fmt.Sprintf("%s at server %d", l.what, i)
+			l.what = fmt.Sprintf("%s on server %d", l.what, i)
 			all = append(all, l)
 		}
 	}
@@ -216,7 +216,7 @@ func TestHostile_RevokedToken_EndsStreamsWithoutGrants(t *testing.T) {
 		}
 	}
 	lines := map[string]int{}
-	for _, l := range s.audited(t) {
+	for _, l := range s.closeAndReadAudit(t) {
 		if l.Decision == "refused" && len(l.Subjects) == 1 && l.Subjects[0] == "token:"+id {
 			lines[l.Method]++
 		}

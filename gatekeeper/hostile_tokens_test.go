@@ -75,7 +75,7 @@ func TestHostile_InvalidTokens_AreRejected(t *testing.T) {
 		}
 	}
 	refused := map[string]bool{}
-	for _, l := range s.audited(t) {
+	for _, l := range s.closeAndReadAudit(t) {
 		if l.Decision == "refused" {
 			refused[strings.Join(l.Subjects, ",")] = true
 		}

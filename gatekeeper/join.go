@@ -34,12 +34,12 @@ type joiner struct {
 	log         *slog.Logger
 }
 
-// join asks each server in turn to add this one, in rounds until ctx ends, and returns the id of the cluster. Repeating
-// a request is harmless: a member at the same address gets the same response. The error is ErrJoinRefused if retrying
+// join asks each server in turn to add this one, in rounds until ctx ends, and returns the cluster's id. Repeating a
+// request is harmless: a member at the same address gets the same response. The error is ErrJoinRefused if retrying
 // cannot help, otherwise ErrJoin.
 //
-// If an outcome is unknown, a leader may have added this server and then lost leadership. In that case the next leader
-// is asked for the vote that the previous leader would have granted.
+// If an outcome is unknown, a leader may have added this server and then lost leadership. Later requests then ask the
+// new leader for the vote that the previous one would have granted.
 func (j *joiner) join(ctx context.Context) (clusterID string, err error) {
 	maybeAccepted := false
 	for wait := joinMinWait; ; wait = min(2*wait, joinMaxWait) {

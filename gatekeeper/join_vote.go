@@ -8,9 +8,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// voteCheck is how often a member without a vote checks whether it has since received one, or whether there is a new
-// leader to ask for one.
-const voteCheck = time.Second
+// voteCheckInterval is how often a member without a vote checks whether it has since received one, or whether there is
+// a new leader to ask for one.
+const voteCheckInterval = time.Second
 
 // membership is a joining server's view of its cluster; consensus.Node implements it.
 type membership interface {

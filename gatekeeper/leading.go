@@ -18,8 +18,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// leaderTasks notifies the keeper when this server starts and stops leading, and runs the tasks of a new leader: it
-// declares this server's configured definitions (other servers may have different ones), and raises the feature level.
+// leaderTasks notifies the keeper when this server starts and stops leading, and runs a new leader's tasks: it declares
+// this server's configured definitions (other servers may have different ones), and raises the feature level.
 type leaderTasks struct {
 	keeper      *keeper.Keeper
 	state       func() *fsm.State
@@ -41,7 +41,7 @@ type leaderTasks struct {
 var _ consensus.LeadershipObserver = (*leaderTasks)(nil)
 
 func (l *leaderTasks) Promote(term uint64, done <-chan struct{}) {
-	l.raiseNow(done) // so that even the first call can use everything that a new single server supports
+	l.raiseNow(done) // so that even the first call can use every feature that a new single-server cluster supports
 	l.keeper.Promote(term, done)
 	ctx, cancel := context.WithCancel(context.Background())
 	l.wg.Go(func() { <-done; cancel() })
@@ -106,7 +106,7 @@ func (l *leaderTasks) raise(done <-chan struct{}) {
 }
 
 // raiseWait bounds how long a new leader delays its first call while the feature level is being raised, which can take
-// long if, for example, the disks of a majority of the members stall.
+// a long time if, for example, a majority of the members have stalled disks.
 const raiseWait = time.Second
 
 // raiseNow raises the feature level to the newest one that every member supports at this moment. It waits for the
@@ -130,7 +130,7 @@ func (l *leaderTasks) raiseNow(done <-chan struct{}) {
 	}
 }
 
-// bindFirstAdmin creates the first administrator of a cluster as soon as the feature level allows it.
+// bindFirstAdmin creates the cluster's first administrator once the feature level allows it.
 func (l *leaderTasks) bindFirstAdmin(done <-chan struct{}) {
 	tick := time.NewTicker(raiseInterval)
 	defer tick.Stop()
@@ -138,7 +138,7 @@ func (l *leaderTasks) bindFirstAdmin(done <-chan struct{}) {
 	for l.state().AccessRevision() == 0 {
 		first := fsm.SetBinding{
 			Name: "admin", Binding: &access.Binding{Subjects: []string{l.admin}, Grants: []access.Grant{{Role: access.Admin}}}, First: true,
-			Author: l.id, Reason: "the first administrator of the cluster, from the configuration of member " + l.id, At: time.Now(),
+			Author: l.id, Reason: "the cluster's first administrator, from the configuration of member " + l.id, At: time.Now(),
 		}
 		if l.state().FeatureLevel() >= fsm.Level(first) && !proposed.Swap(true) {
 			l.propose(first, func(o batcher.Outcome) {
@@ -160,8 +160,9 @@ func (l *leaderTasks) bindFirstAdmin(done <-chan struct{}) {
 	}
 }
 
-// ready returns an error if this server leads and has not yet declared its configured definitions, because clients
-// would get "no such semaphore". A follower does not wait, since the leader may have different definitions.
+// ready returns an error while a cluster that authenticates callers has no administrator, or while this server leads
+// and has not yet declared its configured definitions, because clients would get "no such semaphore". A follower does
+// not wait for declarations, since the leader may have different definitions.
 func (l *leaderTasks) ready(leads bool) error {
 	// An established cluster remains usable while a member is too old to support bindings.
 	if l.admin != "" && l.state().AccessRevision() == 0 && (l.state().FeatureLevel() >= fsm.AccessLevel || l.state().Revision() == 0) {
@@ -173,7 +174,7 @@ func (l *leaderTasks) ready(leads bool) error {
 	return nil
 }
 
-// member is a node whose Ready also waits for the first declaration.
+// member is a node that is ready only once its leader tasks are ready too.
 type member struct {
 	*consensus.Node
 	leaderTasks *leaderTasks
@@ -189,5 +190,5 @@ func (m member) Ready() error {
 
 func (l *leaderTasks) Demote(term uint64) {
 	l.keeper.Demote(term)
-	l.wg.Wait() // they stop when leadership ends
+	l.wg.Wait() // the tasks stop when leadership ends
 }

@@ -18,7 +18,7 @@ func TestLeaderTasks_DefinitionsNotDeclared_NotReady(t *testing.T) {
 		t.Errorf("ready() of a follower = %v, want nil", err)
 	}
 	if err := l.ready(true); err == nil {
-		t.Error("ready() of a leader = nil before it has declared its definitions")
+		t.Error("ready() of a leader before it has declared its definitions = nil, want an error")
 	}
 	l.declared.Store(true)
 	if err := l.ready(true); err != nil {
@@ -65,7 +65,7 @@ func TestLeaderTasks_ProposalWithoutEffect_IsNotLogged(t *testing.T) {
 	}
 }
 
-// apply applies a command as the next entry of the log.
+// apply applies a command as the next log entry.
 func apply(t *testing.T, m *fsm.Machine, c fsm.Command) fsm.Result {
 	t.Helper()
 	entry, err := fsm.Encode(fsm.SupportedLevel, []fsm.Command{c})

@@ -45,7 +45,7 @@ func (l *Listeners) close() {
 	}
 }
 
-// addresses holds the addresses of the ports. A nil address means that the port is off.
+// addresses holds the ports' addresses. A nil address means that the port is off.
 type addresses struct{ api, peer, http, admin net.Addr }
 
 func (l *Listeners) addresses() addresses {

@@ -15,7 +15,7 @@ import (
 const (
 	// clockCheckInterval is how often a leader compares the members' clocks.
 	clockCheckInterval = 30 * time.Second
-	// minTolerance is the lower bound of the tolerance. A clock reading is assumed to be half a round trip old, and
+	// minTolerance is the lower bound on the tolerance. A clock reading is assumed to be half a round trip old, and
 	// a busy member can throw that estimate off by up to this much.
 	minTolerance = time.Second
 	// handoverTimeout bounds one attempt to transfer leadership.
@@ -128,7 +128,7 @@ func includes(clocks []consensus.MemberClock, id string) bool {
 	return slices.ContainsFunc(clocks, func(m consensus.MemberClock) bool { return m.ID == id })
 }
 
-// recordOff records which clocks are off, and logs the changes.
+// recordOff records which clocks are off, and logs any changes.
 func (c *clocks) recordOff(term uint64, off []consensus.MemberClock, tolerance time.Duration) {
 	c.mu.Lock()
 	if term != c.term {
@@ -147,7 +147,7 @@ func (c *clocks) recordOff(term uint64, off []consensus.MemberClock, tolerance t
 	}
 	for _, m := range old {
 		if tolerance > 0 && !includes(off, m.ID) {
-			c.log.Info("a member's clock agrees with the others again", slog.String("member", m.ID))
+			c.log.Info("a member's clock is within tolerance again", slog.String("member", m.ID))
 		}
 	}
 }

@@ -18,7 +18,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-func TestOutliers(t *testing.T) {
+func TestOutliers_ReturnsClocksFarFromMedian(t *testing.T) {
 	t.Parallel()
 	const h = time.Hour
 	for _, tt := range []struct {
@@ -149,7 +149,7 @@ func TestClocks_LeaderClockWrong_TransfersLeadership(t *testing.T) {
 				}
 			}
 			wallClocks[leader.cfg.ID].ahead.Store(0)
-			eventually(t, func() bool { // all clocks agree again
+			eventually(t, func() bool { // all clocks are within tolerance again
 				now, _ := findLeader(t, servers)
 				st, err := newCaller(t, now).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 				return err == nil && st.GetRole() == gatekeeperv1.ServerRole_SERVER_ROLE_LEADER && len(st.GetMemberClocks()) == 0
@@ -158,7 +158,7 @@ func TestClocks_LeaderClockWrong_TransfersLeadership(t *testing.T) {
 	}
 }
 
-func TestHostClocks_AppearInLeaderStatus(t *testing.T) {
+func TestGetStatus_Leader_ListsHostsWithWrongClocks(t *testing.T) {
 	t.Parallel()
 	servers, _ := openWithClocks(t)
 	leader, others := findLeader(t, servers)

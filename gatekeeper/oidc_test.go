@@ -147,7 +147,7 @@ func TestOIDC_InvalidToken_RejectedByEveryServer(t *testing.T) {
 		}
 		basic := metadata.AppendToOutgoingContext(bounded(t), "authorization", "Basic "+good)
 		if _, err := newCaller(t, w.servers[i], w.withoutCertificate()).ListDefinitions(basic, &gatekeeperv1.ListDefinitionsRequest{}); !tokenRejected(err) {
-			t.Errorf("server %d: call with another scheme = %v, want it rejected", i, err)
+			t.Errorf("server %d: call with a different authentication scheme = %v, want it rejected", i, err)
 		}
 	}
 }

@@ -27,8 +27,8 @@ import (
 // Open starts a server and returns once it is serving. Ready returns once the server can answer calls. An invalid
 // configuration is reported as a *ConfigError or a *DefinitionError, before anything is written; this package's
 // sentinel errors distinguish the other failures. With Join, Open waits for the cluster until ctx ends. With more than
-// one server in Members and a new data directory, it waits until all of them are open or opening. A process that hosts
-// more than one of them must therefore open them concurrently. ctx has no effect after Open has returned. If Open
+// one server in Members and a new data directory, Open waits until all of those servers are open or being opened, so a
+// process that hosts several of them must open them concurrently. ctx has no effect after Open has returned. If Open
 // fails, it closes everything, including Config.Listeners.
 func Open(ctx context.Context, cfg Config) (_ *Server, err error) {
 	defer func() {
@@ -220,7 +220,7 @@ func (s *Server) openKeeper(definitions []*semaphore.Definition, auditLog *audit
 		level: s.node.Level, propose: s.batcher.Go, audit: auditLog, id: s.cfg.ID, admin: s.cfg.firstAdmin(),
 		clocks: &clocks{id: s.cfg.ID, interval: s.cfg.clockCheckInterval, node: s.node, state: s.machine.State, log: s.log},
 	}
-	s.node.Lead(s.leaderTasks)
+	s.node.ObserveLeadership(s.leaderTasks)
 }
 
 // openAudit opens the audit log, unless it is off.
@@ -237,8 +237,8 @@ func (s *Server) openAudit() (*audit.Log, error) {
 	return log, nil
 }
 
-// leaderWait is how long a call is held while there is no leader. Elections take less time than that with either
-// profile (docs/reports/failover.md), and clients wait longer for an attempt.
+// leaderWait is how long a call is held while there is no leader. With either profile, elections take less time than
+// that (docs/reports/failover.md), and clients allow more time for an attempt.
 const leaderWait = time.Second
 
 func (s *Server) openAPI(hub *watch.Hub, admissionControl *admission.Control, guesses *guessing.Limiter, auditLog *audit.Log, serverMetrics *metrics.Metrics) (err error) {
@@ -331,7 +331,7 @@ func (s *Server) askForVote(j *joiner) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.running.Go(func() {
 		defer cancel()
-		j.askForVote(ctx, s.node, voteCheck)
+		j.askForVote(ctx, s.node, voteCheckInterval)
 	})
 	s.running.Go(func() {
 		select {

@@ -221,7 +221,7 @@ func TestOperator_InvalidInput_IsRejectedAndChangesNothing(t *testing.T) {
 		"no patterns":               {cordon(&gatekeeperv1.CordonRequest{}), codes.InvalidArgument, "must be set unless"},
 		"broken pattern":            {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod("}), codes.InvalidArgument, "group_pattern"},
 		"cordon ends in the past":   {cordon(&gatekeeperv1.CordonRequest{GroupPattern: "prod", End: &gatekeeperv1.CordonRequest_Until{Until: past}}), codes.InvalidArgument, "must be in the future"},
-		"undo of change 0":          {undo(0), codes.InvalidArgument, "must be the id of a change"},
+		"undo of change 0":          {undo(0), codes.InvalidArgument, "must be a change id"},
 		"undo of an unknown change": {undo(1 << 60), codes.NotFound, "is not in the journal"},
 		"move to itself": {func(ctx context.Context) error {
 			_, err := c.Move(ctx, &gatekeeperv1.MoveRequest{FromGroup: "prod", ToGroup: "prod", Selector: byName("job")})
@@ -276,7 +276,7 @@ func TestListHistory_EntriesAddedWhilePaging_ListsEachOnce(t *testing.T) {
 			break
 		}
 		if pages == 20 {
-			t.Fatal("ListHistory() returns more than 20 pages")
+			t.Fatal("ListHistory() returned more than 20 pages")
 		}
 		if _, err := c.Resume(bounded(t), &gatekeeperv1.ResumeRequest{Selector: byName(names[pages%5])}); err != nil {
 			t.Fatal(err)
@@ -409,7 +409,7 @@ func TestWatch_Resumed_IncludesAutomaticReverts(t *testing.T) {
 	}
 }
 
-// A pause or resume with the digest of a preview is rejected if the selected definitions have changed since.
+// A pause or resume with a preview's digest is rejected if the selected definitions have changed since.
 func TestOperator_PauseAndResume_RejectOutdatedPreview(t *testing.T) {
 	t.Parallel()
 	c := newCaller(t, cluster(t, "gk1")[0])

@@ -17,8 +17,8 @@ import (
 
 // RecoverConfig configures the recovery of a cluster that has permanently lost its majority.
 type RecoverConfig struct {
-	// From lists the remaining data directories of the old cluster's servers. None of these servers may be running, now
-	// or later. The directories are opened read-only.
+	// From lists the remaining data directories of the old cluster's servers. None of these servers may be running now,
+	// and none may ever be started again. The directories are opened read-only.
 	From []string
 	// DataDir is the data directory to create. It must be empty or not exist.
 	DataDir string
@@ -59,12 +59,12 @@ type Recovery struct {
 	VotersRead, Voters int
 	Retired            []string
 	// PermitsKept means that the permits are carried over, each with its full duration, because the directories of a
-	// majority of the last voters were read. Otherwise PermitsLost permits were lost, and PermitsCooled were cooling:
-	// they had ended but still occupied their slots. Permits is the number of those that remain, all of which are held
-	// for an operator.
+	// majority of the last voters were read. Permits is the number of permits in the new cluster. If PermitsKept is
+	// false, all of them are held for an operator, PermitsLost permits were lost, and PermitsCooled were cooling: they
+	// had ended but still occupied their slots.
 	PermitsKept                         bool
 	Permits, PermitsLost, PermitsCooled int
-	// Quarantine is how long no permits are granted after the new server first starts. FullQuarantine is the safe wait
+	// Quarantine is how long the new server grants no permits after it first starts. FullQuarantine is the safe wait
 	// after a recovery that keeps no permits.
 	Quarantine, FullQuarantine time.Duration
 	Definitions                int
@@ -84,7 +84,7 @@ type RecoveredDataDir struct {
 
 // Recover creates the data directory of a new single-server cluster from what is left of a cluster that has permanently
 // lost its majority. Other servers then join it as they would any other cluster. The new cluster has the definitions,
-// pauses, cordons and journal of the directory with the most recent last entry. It has a new id, so that servers of the
+// pauses, cordons and journal of the directory with the most recent last entry. It has a new id, so that servers in the
 // old cluster and the new one reject each other.
 //
 // Recover keeps entries at the end of a log even if they may never have been committed: keeping an unacknowledged
@@ -95,7 +95,7 @@ type RecoveredDataDir struct {
 //
 // Recover works offline and contacts no server. A damaged directory is treated as lost if a different one can be used.
 // Any other problem is an error, and nothing is created: a *ConfigError, ErrDataDirLocked for a directory whose server
-// is running, ErrForeignDataDir for directories of different clusters and for a path that is not a data directory,
+// is running, ErrForeignDataDir for directories from different clusters and for a path that is not a data directory,
 // ErrSuperseded for one whose server stopped because its cluster had already been recovered (see Again), and ErrDataDir
 // for everything else. Recover never writes to the old directories, so it cannot prevent a second recovery from them.
 func Recover(cfg RecoverConfig) (_ *Recovery, err error) {
@@ -135,7 +135,7 @@ func (c *RecoverConfig) validate() error {
 	return newServer.checkEmpty()
 }
 
-// newServerConfig is the configuration that Recover and Restore share.
+// newServerConfig holds the settings that Recover and Restore share.
 type newServerConfig struct {
 	dataDir, id      string
 	logStore         LogStore
@@ -166,7 +166,7 @@ func (f *newServerConfig) checkEmpty() error {
 	return nil
 }
 
-// recoverer is the state of one call to Recover.
+// recoverer holds the state of one call to Recover.
 type recoverer struct {
 	cfg    RecoverConfig
 	out    *Recovery
@@ -224,7 +224,7 @@ func (r *recoverer) readOne(dir string) error {
 		Dir: dir, MemberID: found.MemberID, LastTerm: found.LastTerm, LastIndex: found.LastIndex,
 	})
 	if first := r.found[0]; first.ClusterID != found.ClusterID {
-		return fmt.Errorf("%w: %s belongs to cluster %s, and %s to cluster %s: recover from directories of a single cluster",
+		return fmt.Errorf("%w: %s belongs to cluster %s, but %s belongs to cluster %s: recover from directories that belong to a single cluster",
 			ErrForeignDataDir, first.Dir, first.ClusterID, dir, found.ClusterID)
 	}
 	r.latest = consensus.Latest(r.found)
@@ -339,7 +339,7 @@ func (r *recoverer) peerAddress() string {
 	return DefaultPeerAddress
 }
 
-// term returns the newest term in any of the directories.
+// term returns the highest term in any of the directories.
 func (r *recoverer) term() uint64 {
 	term := uint64(0)
 	for _, found := range r.found {

@@ -210,7 +210,8 @@ func TestRecover_OldServersReachNewCluster_Stop(t *testing.T) {
 		case <-time.After(testTimeout):
 			t.Errorf("%s did not stop", cfg.ID)
 		}
-		// The server must persist this, because it may be unable to reach the new cluster after a restart.
+		// The server must persist that it was superseded, because it may be unable to reach the new cluster after a
+		// restart.
 		closeServer(t, again)
 		if _, err := Open(bounded(t), cfg); !errors.Is(err, ErrSuperseded) || !strings.Contains(err.Error(), r.ClusterID) {
 			t.Errorf("Open of %s = %v, want ErrSuperseded mentioning cluster %s", cfg.ID, err, r.ClusterID)
@@ -273,7 +274,7 @@ func TestRecover_DamagedDirectory_CountsAsLost(t *testing.T) {
 				t.Fatal(err)
 			}
 			if r.DataDirs[0].Err == nil || r.DataDirs[0].Chosen || !r.DataDirs[1].Chosen || r.VotersRead != 1 || r.PermitsKept {
-				t.Errorf("Recover() = %+v, want the damaged directory lost", r)
+				t.Errorf("Recover() = %+v, want the damaged directory treated as lost", r)
 			}
 			notCreated := filepath.Join(t.TempDir(), "data")
 			_, err = Recover(RecoverConfig{From: []string{dir}, DataDir: notCreated, ID: "gk4"})
@@ -287,7 +288,7 @@ func TestRecover_DamagedDirectory_CountsAsLost(t *testing.T) {
 	}
 }
 
-// The new directory uses the requested log store, which defaults to that of the chosen directory.
+// The new directory uses the requested log store, or by default the same one as the chosen directory.
 func TestRecover_LogStore_MatchesDirectoryOrRequest(t *testing.T) {
 	t.Parallel()
 	old, _ := testConfig(t, "gk1")

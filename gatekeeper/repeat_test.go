@@ -50,7 +50,8 @@ func (c caller) acquireAndRelease(t *testing.T, m *gatekeeperv1.TryAcquireReques
 	return a.GetGrant().GetPermit()
 }
 
-// A released request is not granted again, even if the request memory is small and many other requests follow.
+// A request whose permit was released is not granted again, even if the request memory is small and many other requests
+// follow.
 func TestRequestID_BusyOtherSemaphore_IsNotGrantedTwice(t *testing.T) {
 	t.Parallel()
 	s, c := openWithRequestBounds(t, fsm.RequestBounds{RequestBytes: 8192})
@@ -158,7 +159,7 @@ func TestAcquire_OtherRequestsForgottenWhileWaiting_IsGranted(t *testing.T) {
 	}
 }
 
-// setPermits changes only the number of permits of a definition.
+// setPermits changes only a definition's number of permits.
 func (c caller) setPermits(t *testing.T, name string, permits uint32) (*gatekeeperv1.DefinitionRecord, error) {
 	t.Helper()
 	got, err := c.GetDefinition(bounded(t), &gatekeeperv1.GetDefinitionRequest{Name: name})

@@ -16,7 +16,7 @@ import (
 // cannot be read.
 var ErrBackup = errors.New("cannot use the backup")
 
-// RestoreConfig configures the creation of a cluster from a backup.
+// RestoreConfig configures Restore, which creates a cluster from a backup.
 type RestoreConfig struct {
 	// File is a backup written by gkctl snapshot save.
 	File string

@@ -21,8 +21,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// save saves a backup to a file.
-func save(t *testing.T, c caller) (string, error) {
+// saveBackup saves a backup to a file.
+func saveBackup(t *testing.T, c caller) (string, error) {
 	t.Helper()
 	stream, err := gatekeeperv1.NewClusterServiceClient(c.conn).SaveSnapshot(bounded(t), &gatekeeperv1.SaveSnapshotRequest{})
 	var file bytes.Buffer
@@ -102,7 +102,7 @@ func TestRestore_BackupUnderLoad_KeepsChangesAndNeverReusesTokens(t *testing.T) 
 			t.Fatal(err)
 		}
 		if b.State.Definition(name) == nil || b.State.Permit(held.GetToken()) == nil {
-			t.Errorf("the backup of %s lacks acknowledged changes", s.cfg.ID)
+			t.Errorf("the backup saved through %s lacks acknowledged changes", s.cfg.ID)
 		}
 		if got := b.Summary(); got.Jobs != 1 || got.Tasks != 2 || got.ClusterID != s.ClusterID() || !slices.Equal(got.Members, []string{"gk1", "gk2", "gk3"}) || got.Permits == 0 {
 			t.Errorf("Summary() of backup %d = %+v, want the state of this cluster", i, got)
@@ -146,7 +146,7 @@ func TestRestore_BackupUnderLoad_KeepsChangesAndNeverReusesTokens(t *testing.T) 
 		t.Errorf("the journal does not mention the restore: %v", history.GetEntries())
 	}
 
-	// Tokens are larger even if the restored cluster grants immediately, as in a drill.
+	// Tokens are larger even if the restored cluster grants permits immediately, as in a drill.
 	_, s = openRestored(t, RestoreConfig{File: files[2], UnsafeGrantAfter: durationPtr(0)}, nil)
 	if again := newCaller(t, s).grant(t, "job", "app2"); again.GetToken() <= last {
 		t.Errorf("got token %d after %d, want a larger one", again.GetToken(), last)
@@ -156,11 +156,11 @@ func TestRestore_BackupUnderLoad_KeepsChangesAndNeverReusesTokens(t *testing.T) 
 // saveWithRetry saves a backup, and retries while the server has no leader.
 func saveWithRetry(t *testing.T, c caller) (string, error) {
 	return withRetry(t, func(context.Context, *gatekeeperv1.SaveSnapshotRequest, ...grpc.CallOption) (string, error) {
-		return save(t, c)
+		return saveBackup(t, c)
 	}, nil)
 }
 
-func TestRestore_DamagedForeignOrLateBackup_IsRejected(t *testing.T) {
+func TestRestore_UnusableBackupOrConfig_IsRejected(t *testing.T) {
 	t.Parallel()
 	cfg, _ := testConfig(t, "gk1")
 	_, c := openReady(t, cfg)
@@ -229,7 +229,7 @@ func TestAccess_Backup_NeedsAdminRole(t *testing.T) {
 		name := strings.ToLower(role.String())
 		s.bind(name, roleGrant(role))
 		for i := range s.servers {
-			if _, err := save(t, s.named(i, name)); status.Code(err) != codes.PermissionDenied {
+			if _, err := saveBackup(t, s.named(i, name)); status.Code(err) != codes.PermissionDenied {
 				t.Errorf("server %d: backup by %s = %v, want PermissionDenied", i, name, err)
 			}
 		}

@@ -25,7 +25,7 @@ type rotation struct {
 	token       string
 	// ca is the file with the CAs that clients trust.
 	ca         string
-	iterations []*atomic.Uint64 // completed iterations of each client
+	iterations []*atomic.Uint64 // iterations that each client has completed
 	running    sync.WaitGroup
 	conn       *grpc.ClientConn // the administrator's
 }

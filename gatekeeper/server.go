@@ -37,11 +37,11 @@ type Server struct {
 
 	// closers lists the functions that close the components, in opening order.
 	closers []func(context.Context) error
-	running sync.WaitGroup // goroutines of this package
+	running sync.WaitGroup // goroutines started by this package
 	stop    chan struct{}  // closed when those goroutines must stop
 
 	closing  sync.Once
-	closeErr error // written within closing
+	closeErr error // set within closing
 
 	mu   sync.Mutex // guards err and the closing of done
 	err  error
@@ -50,8 +50,8 @@ type Server struct {
 
 func (s *Server) member() member { return member{s.node, s.leaderTasks} }
 
-// Ready waits until this server leads and has declared its Definitions, or follows a leader. It fails when ctx ends, or
-// with ErrClosed and any fault when the server stops.
+// Ready waits until this server leads and has declared its Definitions, or follows a leader. It returns an error if ctx
+// ends first, and ErrClosed, joined with any fault, if the server stops.
 func (s *Server) Ready(ctx context.Context) error {
 	const poll = 10 * time.Millisecond
 	ticker := time.NewTicker(poll)
@@ -111,7 +111,8 @@ func (s *Server) PeerAddress() string { return address(s.listeners.Peer) }
 // HTTPAddress returns the address of the dashboard and the JSON API, with the actual port. It is empty if they are off.
 func (s *Server) HTTPAddress() string { return address(s.listeners.HTTP) }
 
-// AdminAddress returns the address of metrics, health and profiles, with the actual port. It is empty if they are off.
+// AdminAddress returns the address that serves metrics, health checks and profiles, with the actual port. It is empty
+// if they are off.
 func (s *Server) AdminAddress() string { return address(s.listeners.Admin) }
 
 // ClusterID returns the id of this server's cluster, "seed.incarnation" in hexadecimal.

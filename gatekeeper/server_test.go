@@ -190,7 +190,7 @@ func findLeader(t *testing.T, servers []*Server) (leader *Server, others []*Serv
 	return leader, others
 }
 
-// caller is a client of one server.
+// caller is a client connected to one server.
 type caller struct {
 	gatekeeperv1.PermitServiceClient
 	gatekeeperv1.DefinitionServiceClient

@@ -28,7 +28,7 @@ func TestServer_Single_ServesPermitCalls(t *testing.T) {
 	c.create(t, "job")
 	p := c.grant(t, "job", "app1")
 	if p.GetToken() == 0 || p.GetDuration().AsDuration() != time.Minute {
-		t.Errorf("got permit %v, want a token and a duration of a minute", p)
+		t.Errorf("got permit %v, want a token and a one-minute duration", p)
 	}
 	denial := c.try(t, "job", "app2").GetDenial()
 	if denial.GetReason() != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT || denial.GetHolders()[0].GetToken() != p.GetToken() {
@@ -214,12 +214,12 @@ func TestOpen_DataDirInUseForeignOrUnusable_Fails(t *testing.T) {
 	other := cfg
 	other.ID = "gk2"
 	if _, err := Open(bounded(t), other); !errors.Is(err, ErrForeignDataDir) {
-		t.Errorf("Open with the directory of another member = %v, want ErrForeignDataDir", err)
+		t.Errorf("Open with another member's directory = %v, want ErrForeignDataDir", err)
 	}
 	other = cfg
 	other.ClusterName = "another"
 	if _, err := Open(bounded(t), other); !errors.Is(err, ErrForeignDataDir) {
-		t.Errorf("Open with the directory of another cluster = %v, want ErrForeignDataDir", err)
+		t.Errorf("Open with another cluster's directory = %v, want ErrForeignDataDir", err)
 	}
 	other = cfg
 	other.DataDir = filepath.Join(cfg.DataDir, "LOCK", "below a file")
@@ -305,14 +305,14 @@ func TestClose_CancelledContext_StillCloses(t *testing.T) {
 	cancel()
 	_ = s.Close(ended) // may report that calls were interrupted
 
-	s = open(t, cfg) // requires that the data directory was unlocked
+	s = open(t, cfg) // fails unless the data directory was unlocked
 	waitReady(t, s)
 	if r := newCaller(t, s).refresh(t, p); r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
 		t.Errorf("refresh = %v, want REFRESHED", r)
 	}
 }
 
-// A new cluster starts at feature level 1, but must not reject the first call because of it.
+// A new cluster starts at feature level 1, but must not reject the first call for that reason.
 func TestServer_New_FirstCallCanUseNewestFeatures(t *testing.T) {
 	t.Parallel()
 	for range 10 { // repeat, because the call rarely arrives before the level is raised

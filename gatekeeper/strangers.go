@@ -24,7 +24,7 @@ func (c *Config) requireAuthentication(at addresses, log *slog.Logger) error {
 	}{
 		{"API", "APIAddress", at.api, c.apiAuthProblem()},
 		{"peer", "PeerAddress", at.peer, c.PeerTLS.authProblem()},
-		{"HTTP", "HTTPAddress", at.http, c.apiAuthProblem()}, // the HTTP and the admin port use the API's TLS
+		{"HTTP", "HTTPAddress", at.http, c.apiAuthProblem()}, // the HTTP and admin ports use the API's TLS configuration
 		{"admin", "AdminAddress", at.admin, c.apiAuthProblem()},
 	} {
 		if port.address == nil || loopback(port.address) || port.authProblem == "" {
@@ -42,7 +42,7 @@ func (c *Config) requireAuthentication(at addresses, log *slog.Logger) error {
 
 const remedy = "create certificates with `gkctl cert init`, `gkctl cert server HOST` and `gkctl cert peer ID HOST` and give them to the server, or listen on loopback"
 
-// sameAuthority reports whether the API and the peer port verify certificates with the same CAs.
+// sameAuthority reports whether the API and peer ports verify certificates with the same CAs.
 func (c *Config) sameAuthority() bool {
 	if c.PeerTLS == (TLS{}) || c.PeerTLS.CAFile == c.TLS.CAFile {
 		return true

@@ -12,7 +12,7 @@ import (
 
 func (t TLS) files() certs.Files { return certs.Files{Cert: t.CertFile, Key: t.KeyFile, CA: t.CAFile} }
 
-// checkFiles reads the files of both ports. The error is a *ConfigError.
+// checkFiles checks the TLS files of the API and peer ports. The error is a *ConfigError.
 func (c *Config) checkFiles() error {
 	if c.TLS != (TLS{}) {
 		if _, err := c.TLS.files().Server(); err != nil {
@@ -44,8 +44,8 @@ func (c *Config) joinCredentials() (credentials.TransportCredentials, error) {
 	return creds, nil
 }
 
-// expiries returns when the certificates of the ports expire, according to the current files. A zero time means that
-// the files cannot be used.
+// expiries returns when each port's certificate expires, according to the current files. A zero time means that a
+// port's files cannot be used.
 func (c *Config) expiries() map[string]time.Time {
 	all := make(map[string]time.Time)
 	for port, t := range map[string]TLS{"api": c.TLS, "peer": c.PeerTLS} {

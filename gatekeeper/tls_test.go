@@ -21,7 +21,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// authorities are the CAs of a cluster, as `gkctl cert init` creates them.
+// authorities holds a cluster's CAs, as `gkctl cert init` creates them.
 type authorities struct {
 	t            *testing.T
 	api, members *authoritytest.Authority
@@ -70,7 +70,7 @@ func TestCluster_TLS_ServesForwardsAndAddsMembers(t *testing.T) {
 	st, err := newCaller(t, servers[0], good).GetStatus(bounded(t), &gatekeeperv1.GetStatusRequest{})
 	if c := st.GetCertificates(); err != nil || len(c) != 2 || c[0].GetPort() != gatekeeperv1.CertificatePort_CERTIFICATE_PORT_API ||
 		!c[0].GetNotAfter().AsTime().After(time.Now()) || c[0].GetError() != "" {
-		t.Errorf("Certificates = %v, %v, want those of both ports", c, err)
+		t.Errorf("Certificates = %v, %v, want one for each port", c, err)
 	}
 	if w := st.GetLogWrites(); w.GetCount() == 0 || w.GetLongest().AsDuration() < w.GetMedian().AsDuration() || w.GetMedian().AsDuration() <= 0 {
 		t.Errorf("LogWrites = %v, want positive and consistent durations", w)
@@ -112,7 +112,7 @@ func TestAPI_InvalidCertificate_IsRejectedWithReason(t *testing.T) {
 		"expired":                     {a.client(a.api, now.Add(-90*time.Minute), nil), "expired certificate"},
 		"not yet valid":               {a.client(a.api, now.Add(time.Hour), nil), "expired certificate"}, // TLS has no separate alert for this
 		"issued by the members' CA":   {a.client(a.members, now, nil), "bad certificate"},
-		"a server of another cluster": {a.client(a.api, now, func(c *tls.Config) { c.RootCAs = otherCA.Pool() }), "unknown authority"},
+		"a server in another cluster": {a.client(a.api, now, func(c *tls.Config) { c.RootCAs = otherCA.Pool() }), "unknown authority"},
 		"an older TLS version":        {a.client(a.api, now, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), "protocol version not supported"},
 		"no TLS":                      {grpc.WithTransportCredentials(insecure.NewCredentials()), ""},
 	} {
@@ -143,13 +143,13 @@ func TestPeerPort_InvalidCertificate_IsRejectedWithReason(t *testing.T) {
 		leaf   authority.Leaf
 		text   string
 	}{
-		"no certificate":               {nil, time.Now(), member, "certificate required"},
-		"a client":                     {a.api, time.Now(), authority.Leaf{Name: "client", Client: true}, "unknown certificate authority"},
-		"issued by the API's CA":       {a.api, time.Now(), authority.Leaf{Name: "server-gk2", Server: true}, "unknown certificate authority"},
-		"a member of another cluster":  {otherCA, time.Now(), member, "unknown certificate authority"},
-		"a member, expired":            {a.members, time.Now().Add(-90 * time.Minute), member, "expired certificate"},
-		"a member, not yet valid":      {a.members, time.Now().Add(time.Hour), member, "expired certificate"},
-		"a member without both usages": {a.members, time.Now(), authority.Leaf{Name: "gk2", Server: true}, "bad certificate"},
+		"no certificate":                {nil, time.Now(), member, "certificate required"},
+		"a client":                      {a.api, time.Now(), authority.Leaf{Name: "client", Client: true}, "unknown certificate authority"},
+		"issued by the API's CA":        {a.api, time.Now(), authority.Leaf{Name: "server-gk2", Server: true}, "unknown certificate authority"},
+		"a member from another cluster": {otherCA, time.Now(), member, "unknown certificate authority"},
+		"a member, expired":             {a.members, time.Now().Add(-90 * time.Minute), member, "expired certificate"},
+		"a member, not yet valid":       {a.members, time.Now().Add(time.Hour), member, "expired certificate"},
+		"a member without both usages":  {a.members, time.Now(), authority.Leaf{Name: "gk2", Server: true}, "bad certificate"},
 	} {
 		dial := &tls.Config{RootCAs: a.members.Pool(), ServerName: "127.0.0.1"}
 		if c.issuer != nil {
@@ -158,7 +158,7 @@ func TestPeerPort_InvalidCertificate_IsRejectedWithReason(t *testing.T) {
 		}
 		conn, err := tls.Dial("tcp", s.PeerAddress(), dial)
 		if err == nil {
-			_, err = conn.Read(make([]byte, 1)) // in TLS 1.3, the server may reject the client after its handshake
+			_, err = conn.Read(make([]byte, 1)) // in TLS 1.3, the client's handshake can succeed before it is rejected
 			conn.Close()
 		}
 		if refused, ok := errors.AsType[*net.OpError](err); !ok || !strings.Contains(refused.Error(), c.text) {
@@ -180,7 +180,7 @@ func TestOpen_JoinerWithServerCertificate_IsRejected(t *testing.T) {
 	cfg.TLS, cfg.Join = issueTLS(a.api, server), []string{single.APIAddress()}
 	_, err := Open(bounded(t), cfg)
 	if e, ok := errors.AsType[*ConfigError](err); !ok || e.Field != "PeerTLS" || !strings.Contains(e.Rule, "lacks the extended key usage clientAuth") {
-		t.Errorf("Open = %v, want a ConfigError for PeerTLS", err)
+		t.Errorf("Open() = %v, want a ConfigError for PeerTLS", err)
 	}
 }
 
@@ -209,7 +209,7 @@ func TestOpen_UnusableCertificate_ReportsFile(t *testing.T) {
 				t.Errorf("Open() = %v, want a ConfigError for the file", err)
 			}
 			if checked, ok := errors.AsType[*ConfigError](cfg.Check()); !ok || *checked != *e {
-				t.Errorf("Check = %v, want the same ConfigError", checked)
+				t.Errorf("Check() = %v, want the same ConfigError", checked)
 			}
 		})
 	}
@@ -227,7 +227,7 @@ func TestOpen_PeerCertificateExpired_Starts(t *testing.T) {
 }
 
 // The port keeps the previous certificate, and GetStatus reports the unusable file.
-func TestAPI_ReplacedWithClientCertificate_KeepsOldCertificate(t *testing.T) {
+func TestAPI_CertificateReplacedWithClientCertificate_KeepsOldOne(t *testing.T) {
 	t.Parallel()
 	a := newAuthorities(t)
 	cfg, _ := testConfig(t, "gk1")
@@ -272,11 +272,11 @@ func TestMetrics_CertificateExpiry_FollowsFiles(t *testing.T) {
 		return end
 	}
 	if got := gatherExpiries(); !got["api"].Equal(leafExpiry(cfg.TLS)) || !got["peer"].Equal(leafExpiry(cfg.PeerTLS)) {
-		t.Errorf("certificate expiries = %v, want those of both certificates", got)
+		t.Errorf("certificate expiries = %v, want the expiry times in both certificates", got)
 	}
 	a.api.Issue(authority.Leaf{Name: "server-gk1", Server: true, Lifetime: 3 * time.Hour})
 	if got := gatherExpiries(); !got["api"].Equal(leafExpiry(cfg.TLS)) || !got["api"].After(got["peer"]) {
-		t.Errorf("certificate expiries after renewal = %v, want that of the new certificate", got)
+		t.Errorf("certificate expiries after renewal = %v, want the new certificate's expiry time", got)
 	}
 	if err := os.Remove(cfg.PeerTLS.CertFile); err != nil {
 		t.Fatal(err)

@@ -162,7 +162,7 @@ func (c *Config) checkMembers() error {
 	ids, addresses := make(map[string]bool), make(map[string]string)
 	for _, m := range c.Members {
 		if !validID(m.ID) {
-			return &ConfigError{"Members", m.ID, "lists a member whose id " + idRule}
+			return &ConfigError{"Members", m.ID, "contains an invalid member id: it " + idRule}
 		}
 		if ids[m.ID] {
 			return &ConfigError{"Members", m.ID, "lists this member twice"}
@@ -244,7 +244,7 @@ func (c *Config) checkOIDC() error {
 	case o.KeysFile == "" && o.KeysURL == "" && !isHTTPS(o.Issuer):
 		return &ConfigError{"OIDC.Issuer", o.Issuer, "must be an https URL, unless a key file or a key URL is set"}
 	case o.KeysFile != "" && o.CAFile != "":
-		return &ConfigError{"OIDC.CAFile", o.CAFile, "cannot be combined with a key file, because keys are not fetched in that case"}
+		return &ConfigError{"OIDC.CAFile", o.CAFile, "cannot be combined with a key file: it is used only for fetching keys"}
 	}
 	for i, claim := range o.Claims {
 		if !oidc.ValidClaim(claim) || slices.Contains(o.Claims[:i], claim) {

@@ -2,8 +2,7 @@ package gatekeeper
 
 import "runtime/debug"
 
-// Version returns the version of this module from the build information: a release, or the commit of a development
-// build.
+// Version returns this module's version from the build information. For a development build, it identifies the commit.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/gateway"
 )
 
-// web is the HTTP port, with the dashboard and the JSON API. It calls this server's API over an in-memory connection,
+// web serves the dashboard and the JSON API on the HTTP port. It calls this server's API over an in-memory connection,
 // so that the same rules apply to every call. A nil *web means that the port is off.
 type web struct {
 	server   *http.Server
@@ -24,8 +24,8 @@ type web struct {
 	conn     *grpc.ClientConn
 }
 
-// memoryBuffer is the buffer size of each direction of the in-memory connection. maxResponse is the maximum size of an
-// API response, the same as for a forwarded call.
+// memoryBuffer is the size of the in-memory connection's buffer in each direction. maxResponse is the maximum size of
+// an API response, the same as for a forwarded call.
 const (
 	memoryBuffer = 256 << 10
 	maxResponse  = 64 << 20
@@ -76,7 +76,7 @@ func (s *Server) openWeb() error {
 // advance, and http.Server.Shutdown would wait five seconds for a request on such a connection.
 const drainTimeout = 3 * time.Second
 
-// drain waits for the requests in progress. Streams have already ended, along with the API's streams.
+// drain waits for the requests in progress. Event streams have already ended, along with the API's streams.
 func (w *web) drain(ctx context.Context) {
 	if w == nil {
 		return

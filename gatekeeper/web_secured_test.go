@@ -99,7 +99,7 @@ func TestWeb_IdentityHeaders_AreIgnored(t *testing.T) {
 	if r, err := gatekeeperv1.NewAuthServiceClient(viewer.conn).WhoAmI(ctx, &gatekeeperv1.WhoAmIRequest{}); err != nil || r.GetPrincipal() != "viewer" {
 		t.Errorf("WhoAmI() with a certificate in the headers and a real certificate = %v, %v, want viewer", r, err)
 	}
-	for _, l := range s.audited(t) {
+	for _, l := range s.closeAndReadAudit(t) {
 		if strings.HasPrefix(l.Source, "10.") {
 			t.Errorf("the audit log contains a spoofed source: %v", l)
 		}
@@ -172,7 +172,7 @@ func TestWeb_Session_EndsWhenTokenIsRevoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.request("GET", "/session", "", "Cookie", cookie).expect(t, http.StatusUnauthorized)
-	s.audited(t) // checks that no line contains the token
+	s.closeAndReadAudit(t) // checks that no line contains the token
 }
 
 func TestWeb_Edits_NeedRoleAndAreAuditedWithSource(t *testing.T) {
@@ -182,7 +182,7 @@ func TestWeb_Edits_NeedRoleAndAreAuditedWithSource(t *testing.T) {
 	s.bind("editor", roleGrant(gatekeeperv1.Role_ROLE_EDITOR, "report-*"))
 	for i := range s.servers {
 		name := "report-" + s.servers[i].cfg.ID
-		eventually(t, func() bool { // a lagging follower may return another error at first
+		eventually(t, func() bool { // a lagging follower may return a different error at first
 			return s.browser(i, "viewer").request("POST", "/v1/definitions", `{"definition":{"name":"`+name+`"}}`).StatusCode == http.StatusForbidden
 		})
 		eventually(t, func() bool {
@@ -190,7 +190,7 @@ func TestWeb_Edits_NeedRoleAndAreAuditedWithSource(t *testing.T) {
 		})
 		s.browser(i, "editor").request("POST", "/v1/definitions", `{"definition":{"name":"other"}}`).expect(t, http.StatusForbidden)
 	}
-	lines := s.audited(t)
+	lines := s.closeAndReadAudit(t)
 	has := func(decision, principal, about string) bool {
 		return slices.ContainsFunc(lines, func(l auditLine) bool {
 			host, _, err := net.SplitHostPort(l.Source)
@@ -200,7 +200,7 @@ func TestWeb_Edits_NeedRoleAndAreAuditedWithSource(t *testing.T) {
 	}
 	for _, server := range s.servers {
 		if name := "report-" + server.cfg.ID; !has("allowed", "editor", name) {
-			t.Errorf("no audit line for the edit of %s in %v", name, lines)
+			t.Errorf("no audit line for creating %s in %v", name, lines)
 		}
 	}
 	if !has("refused", "viewer", "report-gk1") || !has("refused", "editor", "other") {

@@ -15,18 +15,18 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// events is a browser's event stream.
-type events struct {
+// eventStream is a browser's event stream.
+type eventStream struct {
 	t      *testing.T
 	lines  *bufio.Reader
 	cancel context.CancelFunc
-	last   string // last event id
+	last   string // id of the last event
 }
 
 type event struct{ kind, id, data string }
 
 // stream opens an event stream.
-func (b *browser) stream(method, path, body string, headers ...string) *events {
+func (b *browser) stream(method, path, body string, headers ...string) *eventStream {
 	b.t.Helper()
 	ctx, cancel := context.WithCancel(bounded(b.t))
 	b.t.Cleanup(cancel)
@@ -48,11 +48,11 @@ func (b *browser) stream(method, path, body string, headers ...string) *events {
 	if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Type") != "text/event-stream" {
 		b.t.Fatalf("GET %s = %s with headers %v, want an event stream", path, resp.Status, resp.Header)
 	}
-	return &events{t: b.t, lines: bufio.NewReader(resp.Body), cancel: cancel}
+	return &eventStream{t: b.t, lines: bufio.NewReader(resp.Body), cancel: cancel}
 }
 
 // next returns the next event, or false at the end of the stream.
-func (s *events) next() (e event, ok bool) {
+func (s *eventStream) next() (e event, ok bool) {
 	s.t.Helper()
 	for {
 		line, err := s.lines.ReadString('\n')
@@ -76,7 +76,7 @@ func (s *events) next() (e event, ok bool) {
 }
 
 // until skips to the next event of the given kind whose data contains text, and returns it.
-func (s *events) until(kind, text string) event {
+func (s *eventStream) until(kind, text string) event {
 	s.t.Helper()
 	for {
 		e, ok := s.next()
@@ -188,7 +188,7 @@ func TestWeb_Close_EndsStreamsWithoutWaitingForIdleConnections(t *testing.T) {
 		t.Error("got an event after the error")
 	}
 	if _, err := b.tryRequest("GET", "/", ""); err == nil {
-		t.Error("GET / after Close succeeded")
+		t.Error("GET / after Close succeeded, want an error")
 	}
 }
 

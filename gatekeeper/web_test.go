@@ -46,7 +46,7 @@ type page struct {
 	text string
 }
 
-// field returns the string at a dotted path of the JSON response, or "" if it is missing.
+// field returns the string at a dotted path in the JSON response, or "" if there is no such string.
 func (p *page) field(path string) string {
 	var at any
 	if json.Unmarshal([]byte(p.text), &at) != nil {
@@ -181,34 +181,34 @@ func TestWeb_InvalidInput_IsReportedAndChangesNothing(t *testing.T) {
 		status             int
 		wantText           string
 	}{
-		"unknown field":                       {"POST", "/v1/definitions", `{"definition":{"name":"x"},"authr":"a"}`, nil, 400, `unknown field \"authr\"`},
-		"unknown parameter":                   {"DELETE", "/v1/definitions/report?verzion=1", "", nil, 400, "verzion is not a parameter"},
-		"parameter of a route without any":    {"GET", "/v1/jobs/j?id=k", "", nil, 400, "id is not a parameter of this route, which takes none"},
-		"parameter with a body":               {"POST", "/v1/definitions?reason=x", `{"definition":{"name":"x"}}`, nil, 400, "omit the query"},
-		"body of a GET":                       {"GET", "/v1/definitions", `{}`, nil, 400, "omit the body"},
-		"a bad parameter value":               {"GET", "/v1/definitions?page_size=many", "", nil, 400, "page_size"},
-		"a token that is not a number":        {"POST", "/v1/permits/one:clear", `{}`, nil, 400, "token"},
-		"broken JSON":                         {"POST", "/v1/definitions", `{"definition":{"name":"x"}`, nil, 400, "the body is not JSON"},
-		"two objects":                         {"POST", "/v1/definitions", `{"definition":{"name":"x"}}{}`, nil, 400, "more than one JSON object"},
-		"the same field twice":                {"POST", "/v1/definitions", `{"reason":"a","reason":"b","definition":{"name":"x"}}`, nil, 400, "duplicate field"},
-		"another name in the path":            {"PUT", "/v1/definitions/other", `{"definition":{"name":"report"},"expected_version":"2"}`, nil, 400, `body has definition.name`},
-		"not UTF-8":                           {"GET", "/v1/definitions/%ff", "", nil, 400, "valid UTF-8"},
-		"not UTF-8 in a query":                {"GET", "/v1/definitions?names=%ff", "", nil, 400, "must be valid UTF-8"},
-		"a bad escape":                        {"GET", "/v1/definitions?names=%zz", "", nil, 400, "malformed query"},
-		"a form":                              {"POST", "/v1/definitions", `definition=x`, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "application/json"},
-		"no content type":                     {"POST", "/v1/definitions", "", nil, 415, "application/json"},
-		"too large":                           {"POST", "/v1/definitions", `{"reason":"` + strings.Repeat("x", 4<<20) + `"}`, nil, 413, "larger than 4 MiB"},
-		"overridden method":                   {"POST", "/v1/definitions/report", `{}`, []string{"X-HTTP-Method-Override", "DELETE"}, 404, "no route for POST"},
-		"no such route":                       {"POST", "/v1/nothing", `{}`, nil, 404, "no route for POST /v1/nothing"},
-		"a path with dots":                    {"GET", "/v1/../../etc/passwd", "", nil, 404, "no route for GET"},
-		"a path with encoded slashes":         {"GET", "/assets/..%2f..%2fgateway.go", "", nil, 404, "no route for GET"},
-		"slashes":                             {"GET", "//v1//definitions", "", nil, 404, "no route for GET"},
-		"a huge credential":                   {"GET", "/v1/definitions", "", []string{"Authorization", "Bearer " + strings.Repeat("x", 10<<10)}, 431, "too large"},
-		"an unknown field in a later message": {"POST", "/v1/jobs", `{"job":{"id":"j","semaphore":"report"},"tasks":["YQ=="]}{"task":[]}`, nil, 400, `unknown field \"task\"`},
-		"a page on another site":              {"POST", "/v1/definitions", `{"definition":{"name":"x"}}`, []string{"Origin", "https://evil.example"}, 403, "another site"},
-		"a frame on another site":             {"POST", "/v1/definitions", `{"definition":{"name":"x"}}`, []string{"Sec-Fetch-Site", "cross-site"}, 403, "another site"},
-		"a foreign host name":                 {"GET", "/v1/definitions", "", []string{"Host", "evil.example:7422"}, 421, "localhost"},
-		"login without authentication":        {"POST", "/session", `{"token":"x"}`, nil, 409, "does not authenticate callers"},
+		"unknown field":                            {"POST", "/v1/definitions", `{"definition":{"name":"x"},"authr":"a"}`, nil, 400, `unknown field \"authr\"`},
+		"unknown parameter":                        {"DELETE", "/v1/definitions/report?verzion=1", "", nil, 400, "verzion is not a parameter"},
+		"parameter for a route without parameters": {"GET", "/v1/jobs/j?id=k", "", nil, 400, "id is not a parameter of this route, which takes none"},
+		"parameter with a body":                    {"POST", "/v1/definitions?reason=x", `{"definition":{"name":"x"}}`, nil, 400, "omit the query"},
+		"body in a GET request":                    {"GET", "/v1/definitions", `{}`, nil, 400, "omit the body"},
+		"a bad parameter value":                    {"GET", "/v1/definitions?page_size=many", "", nil, 400, "page_size"},
+		"a token that is not a number":             {"POST", "/v1/permits/one:clear", `{}`, nil, 400, "token"},
+		"broken JSON":                              {"POST", "/v1/definitions", `{"definition":{"name":"x"}`, nil, 400, "the body is not JSON"},
+		"two objects":                              {"POST", "/v1/definitions", `{"definition":{"name":"x"}}{}`, nil, 400, "more than one JSON object"},
+		"the same field twice":                     {"POST", "/v1/definitions", `{"reason":"a","reason":"b","definition":{"name":"x"}}`, nil, 400, "duplicate field"},
+		"a different name in the path":             {"PUT", "/v1/definitions/other", `{"definition":{"name":"report"},"expected_version":"2"}`, nil, 400, `body has definition.name`},
+		"not UTF-8":                                {"GET", "/v1/definitions/%ff", "", nil, 400, "valid UTF-8"},
+		"not UTF-8 in a query":                     {"GET", "/v1/definitions?names=%ff", "", nil, 400, "must be valid UTF-8"},
+		"a bad escape":                             {"GET", "/v1/definitions?names=%zz", "", nil, 400, "malformed query"},
+		"a form":                                   {"POST", "/v1/definitions", `definition=x`, []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, "application/json"},
+		"no content type":                          {"POST", "/v1/definitions", "", nil, 415, "application/json"},
+		"too large":                                {"POST", "/v1/definitions", `{"reason":"` + strings.Repeat("x", 4<<20) + `"}`, nil, 413, "larger than 4 MiB"},
+		"overridden method":                        {"POST", "/v1/definitions/report", `{}`, []string{"X-HTTP-Method-Override", "DELETE"}, 404, "no route for POST"},
+		"no such route":                            {"POST", "/v1/nothing", `{}`, nil, 404, "no route for POST /v1/nothing"},
+		"a path with dots":                         {"GET", "/v1/../../etc/passwd", "", nil, 404, "no route for GET"},
+		"a path with encoded slashes":              {"GET", "/assets/..%2f..%2fgateway.go", "", nil, 404, "no route for GET"},
+		"slashes":                                  {"GET", "//v1//definitions", "", nil, 404, "no route for GET"},
+		"a huge credential":                        {"GET", "/v1/definitions", "", []string{"Authorization", "Bearer " + strings.Repeat("x", 10<<10)}, 431, "too large"},
+		"an unknown field in a later message":      {"POST", "/v1/jobs", `{"job":{"id":"j","semaphore":"report"},"tasks":["YQ=="]}{"task":[]}`, nil, 400, `unknown field \"task\"`},
+		"a page on another site":                   {"POST", "/v1/definitions", `{"definition":{"name":"x"}}`, []string{"Origin", "https://evil.example"}, 403, "another site"},
+		"a frame on another site":                  {"POST", "/v1/definitions", `{"definition":{"name":"x"}}`, []string{"Sec-Fetch-Site", "cross-site"}, 403, "another site"},
+		"a foreign host name":                      {"GET", "/v1/definitions", "", []string{"Host", "evil.example:7422"}, 421, "localhost"},
+		"login without authentication":             {"POST", "/session", `{"token":"x"}`, nil, 409, "does not authenticate callers"},
 	} {
 		p := b.request(bad.method, bad.path, bad.body, bad.headers...)
 		p.expect(t, bad.status, bad.wantText)
@@ -237,10 +237,10 @@ func TestWeb_SmuggledRequests_AreRejected(t *testing.T) {
 	before := s.machine.State().Revision()
 	inner := "DELETE /v1/definitions/report HTTP/1.1\r\nHost: localhost\r\n\r\n"
 	for name, raw := range map[string]string{
-		"two lengths":              "POST /v1/preview HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\nContent-Length: 60\r\n\r\n{}" + inner,
-		"chunks and length":        "POST /v1/preview HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 4\r\nTransfer-Encoding: chunked, identity\r\n\r\n" + inner,
-		"a space in a header name": "POST /v1/preview HTTP/1.1\r\nHost: localhost\r\nContent-Length : 60\r\n\r\n" + inner,
-		"two hosts":                "GET /v1/status HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
+		"two lengths":                   "POST /v1/preview HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\nContent-Length: 60\r\n\r\n{}" + inner,
+		"chunked encoding and a length": "POST /v1/preview HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 4\r\nTransfer-Encoding: chunked, identity\r\n\r\n" + inner,
+		"a space in a header name":      "POST /v1/preview HTTP/1.1\r\nHost: localhost\r\nContent-Length : 60\r\n\r\n" + inner,
+		"two hosts":                     "GET /v1/status HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
 	} {
 		conn, err := net.Dial("tcp", s.HTTPAddress())
 		if err != nil {

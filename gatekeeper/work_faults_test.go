@@ -50,13 +50,13 @@ func TestSubmitJob_SubmitterDisconnects_DeletesPartialJob(t *testing.T) {
 	kill()
 	eventually(t, func() bool { return s.machine.State().JobCount() == 0 && s.machine.State().WorkBytes() == 0 })
 	if _, err := jobs.GetJob(bounded(t), &gatekeeperv1.GetJobRequest{Id: "j"}); status.Code(err) != codes.NotFound {
-		t.Errorf("GetJob() of the interrupted submission = %v, want NotFound", err)
+		t.Errorf("GetJob() for the interrupted submission = %v, want NotFound", err)
 	}
 	if r, err := submit(t, jobs, first.GetJob(), []string{"a"}); err != nil || r.GetRepeated() {
 		t.Fatalf("second submission = %v, %v, want a new job", r, err)
 	}
 	if got := w.task(); string(got.GetTask().GetPayload()) != "a" {
-		t.Errorf("got task %v, want task a of the second submission", got)
+		t.Errorf("got task %v, want task a from the second submission", got)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestWork_CompletedTwiceThenCancelled_FirstResultIsKept(t *testing.T) {
 	}
 	w.end(&gatekeeperv1.TaskEnd{Token: token, Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_FAILED, Failure: "third"})
 	if e := w.ended(); e.GetRecorded() || e.GetMessage() == "" {
-		t.Errorf("TaskEnd with another outcome = %v, want not recorded", e)
+		t.Errorf("TaskEnd with a different outcome = %v, want not recorded", e)
 	}
 	r, err := jobs.CancelJob(bounded(t), &gatekeeperv1.CancelJobRequest{Id: "j"})
 	if err != nil || !r.GetRepeated() || r.GetJob().GetState() != gatekeeperv1.JobState_JOB_STATE_ENDED {

@@ -2,7 +2,7 @@ package semaphore
 
 import "slices"
 
-// Equal reports whether both definitions have equal fields. Two nil definitions are equal.
+// Equal reports whether all fields of both definitions have the same values. Two nil definitions are equal.
 func (d *Definition) Equal(o *Definition) bool {
 	if d == nil || o == nil {
 		return d == o

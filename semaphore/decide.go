@@ -54,12 +54,12 @@ func DecideWaiting(req *Request, f *Facts) (d Decision, waits bool) {
 // Admit decides whether the holder of the live permit p may keep it. It runs the steps of Decide up to the caller's own
 // permit, with p in place of f.Own. The outcome is Refreshed, or Denied with the reason and, in Stop, the cause of the
 // stop. A permit held for an operator is denied without a cause, because it has no holder. For a cooling permit, Admit
-// returns the zero Decision.
+// returns the zero Decision unless an earlier step denies the request.
 //
 // A cause whose drain covers p does not lead to a denial. The outcome is then Refreshed, with the first such cause in
 // Stop, because the holder must still stop. A single cause without a covering drain is enough to deny the refresh, and
-// determines the reason. A drain does not cover p after it has ended, or if it began before p was granted. max_hold has
-// no drain.
+// determines the reason. A drain does not cover p once the drain has ended, or if it began before p was granted.
+// max_hold has no drain.
 func Admit(p *Permit, f *Facts) Decision {
 	req := Request{Semaphore: p.Semaphore, Identity: p.Identity, Weight: p.Weight, Firing: p.Firing, Worker: f.OwnTask}
 	facts := *f

@@ -86,8 +86,8 @@ func TestDecide_EveryRule(t *testing.T) {
 			r.Firing = nightly()
 			r.Firing.Due = r.Firing.Due.In(time.FixedZone("CET", 3600))
 		}}, Decision{Outcome: Refreshed}},
-		{"5: another acquisition supersedes", []change{hold(asIs), newAcquisition}, Decision{Outcome: Reacquired}},
-		{"5: another acquisition supersedes even though no permit is free", []change{hold(asIs), newAcquisition, func(_ *Request, f *Facts) { f.Used, f.WaitsAhead = 3, true }}, Decision{Outcome: Reacquired}},
+		{"5: another acquisition supersedes the token", []change{hold(asIs), newAcquisition}, Decision{Outcome: Reacquired}},
+		{"5: another acquisition supersedes the token even though no permit is free", []change{hold(asIs), newAcquisition, func(_ *Request, f *Facts) { f.Used, f.WaitsAhead = 3, true }}, Decision{Outcome: Reacquired}},
 		{"5: another acquisition of a permit with a firing", []change{hold(func(p *Permit) { p.Firing = nightly() }), newAcquisition, func(r *Request, f *Facts) { r.Firing, f.Claim = nightly(), newClaim(ClaimHeld) }}, Decision{Denied, FiringClaimed, NotStopping, newClaim(ClaimHeld)}},
 		{"5: another acquisition with a different weight", []change{hold(func(p *Permit) { p.Weight = 2 }), newAcquisition}, denied(AlreadyHeld)},
 		{"5: another acquisition of a permit that is being stopped", []change{hold(func(p *Permit) { p.Stop = StopRevoked }), newAcquisition}, stopped(Stopping, StopRevoked)},
@@ -191,7 +191,7 @@ func TestDecide_SeveralReasons_ReportsFirst(t *testing.T) {
 	}
 }
 
-func TestAdmit_UsesPermit(t *testing.T) {
+func TestAdmit_RunsOnlyStepsUpToOwnPermit(t *testing.T) {
 	p := livePermit()
 	p.Weight, p.Firing = 2, nightly()
 	f := newFacts()

@@ -81,7 +81,7 @@ type Facts struct {
 	// Drains are the unfinished drains of edits to this semaphore. If one of them covers a permit, its holder may
 	// continue even if the definition excludes the holder or no longer exists.
 	Drains []Drain
-	// Own is the live or held permit of the same identity, or nil.
+	// Own is the identity's live or held permit, or nil.
 	Own *Permit
 	// Repeat is true if the request is a retry of the one that got Own. Otherwise it is another acquisition.
 	Repeat bool
@@ -98,8 +98,8 @@ type Facts struct {
 	Tasks uint64
 	// LowWater is the latest due time that has been forgotten, or zero if none has.
 	LowWater time.Time
-	// LeaderClock is the wall-clock time of the deciding leader. Due times are compared with it. It is zero when a
-	// command is applied, so no firing is too far ahead then.
+	// LeaderClock is the deciding leader's wall-clock time. Due times are compared with it. It is zero when a command
+	// is applied, so no firing is too far ahead then.
 	LeaderClock time.Time
 	// CallerClock is the caller's wall-clock time at LeaderClock, or zero if unknown. It is for display only and does
 	// not influence decisions.
@@ -114,7 +114,7 @@ type Decision struct {
 	Outcome Outcome
 	Reason  Reason
 	// Stop says why the caller's permit must stop. It is set when Reason is Stopping, and also when a pattern, a cordon
-	// or a pause denied a caller that holds a permit. Admit also sets it with Refreshed: the holder must stop, and may
+	// or a pause denied a caller that holds a permit. Admit also sets it with Refreshed: the holder must stop, but may
 	// refresh its permit until the drain ends.
 	Stop StopCause
 	// Claim is the winning claim if Reason is FiringClaimed or FiringDone, else nil.

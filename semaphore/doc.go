@@ -41,15 +41,15 @@
 // A request that would be granted is decided twice: by the leader when the request arrives, with all the facts, and by
 // every state machine when the command is applied. The second decision does not match patterns, because servers may run
 // different Go versions and therefore different regexp packages. It also does not consult the queue or read a clock:
-// Admission is then Admitted(), and OwnOverheld and WaitsAhead are false. For the same reason only the leader calls
-// Validate and CompilePattern, before it proposes. No code here that runs when a command is applied depends on the
-// regexp package.
+// Admission is then Admitted(), and OwnOverheld and WaitsAhead are false. For the same reason, only the leader calls
+// Validate and CompilePattern, before it proposes a command. No code here that runs when a command is applied depends
+// on the regexp package.
 //
 // # Patterns
 //
 // Patterns are RE2 and match whole names. Each pattern is first compiled alone and then wrapped in an anchored group,
 // so that it cannot close that group. Its size is bounded, which bounds the matching time. A pattern that uses a
-// feature only other engines support is rejected, and the error states the reason.
+// feature that only other engines support is rejected, and the error states the reason.
 //
 // # Compatibility
 //

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestAdmit_Drains(t *testing.T) {
+func TestAdmit_Drains_DelayStops(t *testing.T) {
 	type change func(*Permit, *Facts)
 	const granted = 7
 	deleted := func(_ *Permit, f *Facts) { f.Definition, f.Admission.Group, f.Admission.Acquirer = nil, false, false }
@@ -95,7 +95,7 @@ func TestAdmit_HeldOrCooling_IgnoresDrains(t *testing.T) {
 	}
 }
 
-func TestSentence_DrainingPermit(t *testing.T) {
+func TestSentence_DrainingPermit_MentionsDrain(t *testing.T) {
 	f := newFacts()
 	f.Own, f.Admission.Cordons = livePermit(), []Cordon{{"k", Drain{9, 1}}}
 	for _, test := range []struct {

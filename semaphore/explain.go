@@ -8,12 +8,12 @@ type Step struct {
 	Name string
 	// Passed reports whether the step passed the request to the next step, or granted it.
 	Passed bool
-	// Text says what the step compared, or why it decided.
+	// Text says what the step compared or, if it reached a decision, why.
 	Text string
 }
 
 // Explain returns the steps of a decision up to the one that decided. The last step states the result of Decide, and
-// passes unless the request is denied. If there is no room, both steps 8 and 9 are returned, and neither passes.
+// passes unless the request is denied. If there is no room, steps 8 and 9 are both returned, and neither passes.
 func Explain(req *Request, f *Facts) []Step {
 	steps := make([]Step, 0, stepFull)
 	for s := stepDefined; s <= stepFull; s++ {

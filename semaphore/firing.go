@@ -27,7 +27,7 @@ const (
 	JobFailed                 // it ran to completion and returned an error
 )
 
-// A Run describes how the run of a firing ended. The permit that claimed the firing has ended.
+// A Run describes how a firing's run ended. The permit that claimed the firing has ended.
 type Run struct {
 	End  End
 	Job  JobEnd    // as reported by a release
@@ -36,9 +36,9 @@ type Run struct {
 	Attempts uint32
 }
 
-// CutShort reports whether the job did not run to completion, as far as is known. Either the permit was lost (an
-// expiry, the clearing of an expired permit, an unsafe revoke), or its holder reported this when it released the
-// permit.
+// CutShort reports whether the job did not run to completion, as far as is known. Either the permit was lost (it
+// expired, an operator cleared it after that, or an unsafe revoke freed its slot), or its holder reported this when it
+// released the permit.
 func (r Run) CutShort() bool {
 	switch r.End {
 	case EndExpired, EndCleared, EndFreedUnsafely:
@@ -64,7 +64,7 @@ func (r Run) Claim(d *Definition) ClaimState {
 	switch {
 	case r.End == NotEnded, r.End == EndSuperseded:
 		return ClaimHeld
-	case !r.Began(), r.CutShort() && r.handedOver(d):
+	case !r.Began(), r.CutShort() && r.mayHandOver(d):
 		return ClaimOpen
 	case r.CutShort() && r.End == EndReleased:
 		return ClaimCutShort
@@ -76,8 +76,8 @@ func (r Run) Claim(d *Definition) ClaimState {
 	return ClaimDone
 }
 
-// handedOver reports whether the firing of a job that was cut short can go to another holder. A takeover requests that
-// the firing run elsewhere, so it frees the firing regardless of firing_on_loss.
-func (r Run) handedOver(d *Definition) bool {
+// mayHandOver reports whether a firing whose job was cut short can go to another holder. A takeover requests that the
+// firing run elsewhere, so it frees the firing regardless of firing_on_loss.
+func (r Run) mayHandOver(d *Definition) bool {
 	return d != nil && (d.FiringOnLoss == FiringFree || r.Stop == StopTakenOver) && d.MayAttempt(max(1, r.Attempts))
 }

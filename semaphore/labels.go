@@ -8,8 +8,8 @@ import (
 // A Label is a key-value pair that users attach to a definition.
 type Label struct{ Key, Value string }
 
-// Labels holds a definition's labels, sorted by unique key. It is immutable, and nil if there are none. A map of two
-// labels takes four times the space, and a server may keep 100,000 definitions.
+// Labels holds a definition's labels, sorted by unique key. It is immutable, and nil if there are none. A map with two
+// labels takes four times as much space, and a server may keep 100,000 definitions.
 type Labels []Label
 
 // LabelsOf converts a map to Labels.

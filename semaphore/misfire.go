@@ -8,7 +8,7 @@ import (
 // MaxMissed is the maximum number of due times in one query for missed firings.
 const MaxMissed = 1000
 
-// Misfires holds everything that determines which missed firings of one name should run.
+// Misfires holds everything that determines which missed firings with a given name should run.
 type Misfires struct {
 	Definition *Definition // nil if the semaphore is not defined
 	// From is the time at which the current misfire policy was set. The previous policy, if any, applied to earlier
@@ -34,10 +34,10 @@ func (m *Misfires) Since() (time.Time, bool) {
 	return since, true
 }
 
-// Missed returns the due times of the missed firings to run now, in ascending order. due holds the due times of the
-// caller's schedule in ascending order. Due times in the future, or not after Since, are ignored.
+// Missed returns the due times of the missed firings to run now, in ascending order. due holds the due times in the
+// caller's schedule, in ascending order. Due times in the future, or not after Since, are ignored.
 //
-// MisfireOnce runs only the last firing, because that run makes up for those before it. If the last firing has already
+// MisfireOnce runs only the last firing, because that run makes up for the earlier ones. If the last firing has already
 // been claimed, nothing runs, so that a host that restarts later does not run an earlier firing instead.
 //
 // The result is advisory: other callers may get the same result. The claim on each firing decides which caller runs it.

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The host was down overnight and starts at 05:30.
-func TestMissed(t *testing.T) {
+// In every case, the host was down overnight and starts at 05:30.
+func TestMissed_AppliesPolicyWindowAndClaims(t *testing.T) {
 	hour := func(h int) time.Time { return time.Date(2026, 3, 1, h, 0, 0, 0, time.UTC) }
 	now := hour(5).Add(30 * time.Minute)
 	claims := func(states map[int]ClaimState) func(Firing) *Claim {
@@ -68,9 +68,9 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// Missed returns firings in order of their due times, and every one of them would be granted. Once all are claimed,
-// Missed returns nothing.
-func TestMissed_AfterClaims_ReturnsNothing(t *testing.T) {
+// Missed returns firings in order of due time, and each of them would be granted. Once all of them are claimed, Missed
+// returns nothing.
+func TestMissed_RandomClaims_ReturnsOnlyClaimableFirings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := func(label string) time.Time {
 			return time.Unix(int64(rapid.IntRange(0, 100).Draw(t, label)), 0)

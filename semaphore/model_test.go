@@ -16,6 +16,7 @@ type model struct {
 	cordons  []*cordon
 }
 
+// gate is the state of one semaphore.
 type gate struct {
 	def      *Definition // nil: deleted, or never defined
 	patterns Patterns
@@ -233,7 +234,7 @@ func (g *gate) claimOf(p *Permit) *Claim {
 	return &own
 }
 
-// overdue returns all slots, of any semaphore, whose deadline has passed, sorted by token.
+// overdue returns all slots, in any semaphore, whose deadlines have passed, sorted by token.
 func (w *model) overdue() []*slot {
 	var late []*slot
 	for _, g := range w.gates {

@@ -10,7 +10,7 @@ import (
 )
 
 // MaxPatternSteps is the maximum size of a pattern after its repetitions are expanded. The cost of a match is
-// proportional to this size times the length of the name, and the leader matches while callers wait.
+// proportional to this size times the length of the name, and the leader matches names while callers wait.
 const MaxPatternSteps = 4096
 
 // Patterns holds the compiled patterns of one definition. It is immutable and safe for concurrent use.
@@ -50,9 +50,9 @@ func CompilePatterns(group, acquirer string) (Patterns, error) {
 	return Patterns{Group: g, Acquirer: a}, nil
 }
 
-// CompilePattern compiles an RE2 pattern that must match whole names. The error is a *FieldError for the given field:
-// the pattern is empty, too long, not valid UTF-8, not RE2 (which excludes look-around and back-references), or expands
-// to too many steps.
+// CompilePattern compiles an RE2 pattern that must match whole names. The error is a *FieldError for the given field.
+// It means that the pattern is empty, too long, not valid UTF-8 or not RE2 (which excludes look-around and
+// back-references), or that it expands to too many steps.
 func CompilePattern(field, pattern string) (*Pattern, error) {
 	switch {
 	case pattern == "":
@@ -112,7 +112,7 @@ func (p *Pattern) Match(s string) bool {
 	case p.kind == plainPattern:
 		return s == p.plain
 	case p.kind == anyPattern:
-		return !strings.Contains(s, "\n") // names contain no newlines, but this must match whatever ".*" matches
+		return !strings.Contains(s, "\n") // names contain no newlines, but this must match exactly what ".*" matches
 	}
 	return p.anchored.MatchString(s)
 }

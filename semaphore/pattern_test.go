@@ -97,7 +97,7 @@ func TestCompilePattern_Invalid_ReportsReason(t *testing.T) {
 		_, err := CompilePattern("acquirer_pattern", test.pattern)
 		var bad *FieldError
 		if !errors.As(err, &bad) {
-			t.Errorf("%s: %v, want a FieldError", test.pattern, err)
+			t.Errorf("%s: CompilePattern() = %v, want a *FieldError", test.pattern, err)
 			continue
 		}
 		if bad.Field != "acquirer_pattern" || bad.Value != show(test.pattern) || bad.Rule != test.rule {
@@ -108,10 +108,10 @@ func TestCompilePattern_Invalid_ReportsReason(t *testing.T) {
 
 func TestCompilePatterns_Invalid_ReportsField(t *testing.T) {
 	if _, err := CompilePatterns("prod", "("); err == nil || !strings.HasPrefix(err.Error(), `acquirer_pattern "(": `) {
-		t.Errorf("CompilePatterns = %v", err)
+		t.Errorf("CompilePatterns() = %v, want an error for the first invalid pattern", err)
 	}
 	if _, err := CompilePatterns("(", ")"); err == nil || !strings.HasPrefix(err.Error(), `group_pattern "(": `) {
-		t.Errorf("CompilePatterns = %v", err)
+		t.Errorf("CompilePatterns() = %v, want an error for the first invalid pattern", err)
 	}
 	both, err := CompilePatterns("prod", "app[12]")
 	if err != nil {
@@ -133,7 +133,7 @@ func TestPattern_Nil_MatchesNothing(t *testing.T) {
 		t.Error("a nil Pattern matches a name")
 	}
 	if g, a := (Patterns{}).Match("prod", "app1"); g || a {
-		t.Error("the zero Patterns matches a name")
+		t.Error("the zero Patterns value matches a name")
 	}
 }
 

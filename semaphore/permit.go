@@ -13,15 +13,15 @@ type Identity struct {
 	Principal string
 }
 
-// An Owner selects the permits that a call may affect, among those that it lists by token. The zero Owner selects all
-// of them.
+// An Owner selects the permits that a call may affect, among the permits that the call lists by token. The zero Owner
+// selects all of them.
 type Owner struct {
 	// Identity is the identity that the call specifies, or nil. Its principal is ignored.
 	Identity *Identity
 	// Principal is the caller's principal, or nil if callers are not authenticated.
 	Principal *string
 	// Unowned reports whether a permit that has no principal, because it was granted before callers were authenticated,
-	// also belongs to the caller. If Unowned is nil, no such permit does.
+	// also belongs to the caller. If Unowned is nil, it does not.
 	Unowned func(sem string, id Identity) bool
 }
 
@@ -118,12 +118,12 @@ type Permit struct {
 	// Ended is how the holder of a cooling permit lost or gave up its permit.
 	Ended End
 	// Owes is true if holders of superseded tokens of this permit may still be relying on them. They may do so for
-	// Duration after the grant of Token, or after the leader's promotion if that is later.
+	// Duration after Token was granted, or after the leader was promoted if that is later.
 	Owes bool
 }
 
-// GrantedAt returns the time of the grant according to the clock of the leader that made it, or zero if unknown. It is
-// for display only. Storing a time.Time in the permit would take three times the space.
+// GrantedAt returns the time of the grant by the granting leader's clock, or zero if unknown. It is for display only.
+// Storing a time.Time in the permit would take three times as much space.
 func (p *Permit) GrantedAt() time.Time {
 	if p.GrantedNanos == 0 {
 		return time.Time{}
@@ -180,7 +180,7 @@ type ClaimState uint8
 const (
 	// ClaimHeld means that the claim's permit is live, held or cooling.
 	ClaimHeld ClaimState = 1
-	// ClaimDone means that the job of the firing ran to completion.
+	// ClaimDone means that the firing's job ran to completion.
 	ClaimDone ClaimState = 2
 	// ClaimSpent means that the permit was lost, or that the job was stopped early. The firing does not run again.
 	ClaimSpent ClaimState = 3
@@ -195,7 +195,7 @@ const (
 	// ClaimTakenOver means that another token has since claimed the firing. It is reported only to a caller that is
 	// waiting for a claim to end, and is never stored.
 	ClaimTakenOver ClaimState = 7
-	// ClaimOpen means that the holder was lost or stopped early, and the firing may be claimed again.
+	// ClaimOpen means that the firing is not running and may be claimed again, for example because its holder was lost.
 	ClaimOpen ClaimState = 8
 )
 

@@ -137,7 +137,7 @@ func checkAgreement(t rapid.TB, req *Request, f *Facts) {
 		t.Errorf("Decide() has stop cause %v with reason %v and own permit %+v", d.Stop, reason, f.Own)
 	}
 	if s := d.Sentence(req, &Facts{}); !strings.HasSuffix(s, ".") {
-		t.Errorf("Sentence() with newer facts = %q", s)
+		t.Errorf("Sentence() with newer facts = %q, want a full sentence", s)
 	}
 }
 
@@ -266,7 +266,7 @@ func TestDecide_RandomHistory_PreservesInvariants(t *testing.T) {
 		g := w.gate("s")
 		used := uint64(0) // after the previous step
 		granted := false
-		settledBy := map[string]uint64{} // firing to the token after which it must not run again
+		settledBy := map[string]uint64{} // maps each firing to the token after which it must not run again
 
 		token := func(t *rapid.T) *slot {
 			if len(g.slots) == 0 {

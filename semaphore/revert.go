@@ -6,8 +6,8 @@ import (
 )
 
 // Revert undoes a change to a definition. before and after are the definition before and after that change. Each field
-// that the change set is restored to its value in before. A field that has since been set to a third value is left
-// unchanged and listed in kept. The fields in kept are in API order, and each label key counts as a field
+// that was set by the change is restored to its value in before. A field that has since been set to a third value is
+// left unchanged and listed in kept. The fields in kept are in API order, and each label key counts as a field
 // ("labels.team"). Revert never changes the name. It returns a new definition, which equals current if there is nothing
 // to undo.
 func Revert(current, before, after *Definition) (restored *Definition, kept []string) {
@@ -45,8 +45,8 @@ func revertField[T comparable](kept *[]string, field string, value *T, before, a
 	}
 }
 
-// revertLabels does the same as revertField for each label key, and treats an absent label as a value. It modifies
-// current.
+// revertLabels does for each label key what revertField does for a field, and treats an absent label as a value. It
+// modifies current.
 func revertLabels(kept *[]string, current, before, after map[string]string) map[string]string {
 	for _, key := range sortedKeys(before, after) {
 		oldValue, hadOld := before[key]

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawDefinition draws every field from a few values, so that two definitions often have equal fields.
+// drawDefinition draws most fields from a few values, so that two definitions often have the same value in a field.
 func drawDefinition(t *rapid.T, what string) *Definition {
 	pick := func(field string, from ...string) string { return rapid.SampledFrom(from).Draw(t, what+" "+field) }
 	d := defaultDefinition("s")
@@ -35,7 +35,7 @@ func drawDefinition(t *rapid.T, what string) *Definition {
 	return d
 }
 
-func TestRevert_AnyEdit(t *testing.T) {
+func TestRevert_RandomEdits_RestoresOnlyFieldsNotSetSince(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before, after, current := drawDefinition(t, "before"), drawDefinition(t, "after"), drawDefinition(t, "current")
 		original := current.Clone()
@@ -87,7 +87,7 @@ func TestRevert_AnyEdit(t *testing.T) {
 }
 
 // This test fails if a field is added to Definition but not to Revert and Changed.
-func TestRevert_EveryField(t *testing.T) {
+func TestRevert_EveryField_IsRestored(t *testing.T) {
 	before := defaultDefinition("s")
 	fields := reflect.TypeFor[Definition]()
 	for i := range fields.NumField() {

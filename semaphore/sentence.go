@@ -10,7 +10,7 @@ import (
 func (d Decision) Sentence(req *Request, f *Facts) string {
 	switch d.Outcome {
 	case Granted:
-		return "Granted: " + room(req, f) + "."
+		return "Granted: " + fitDetails(req, f) + "."
 	case Refreshed:
 		s := "Refreshed: the caller already holds " + ownPermit(f)
 		if d.Stop != NotStopping {
@@ -29,7 +29,7 @@ func (d Decision) Sentence(req *Request, f *Facts) string {
 		}
 		return s + "."
 	}
-	return "Nothing was decided."
+	return "No decision was made."
 }
 
 func (d Decision) denial(req *Request, f *Facts) string {
@@ -166,11 +166,11 @@ func firingSentence(d Decision, req *Request) string {
 	case ClaimDone:
 		return firing + " was run by " + winner
 	case ClaimFailed:
-		return firing + " was run by " + winner + " and failed" + failure(d.Claim)
+		return firing + " was run by " + winner + " and failed" + failureSuffix(d.Claim)
 	case ClaimCutShort:
 		return firing + " was cut short by " + winner + ", and will not run again"
 	case ClaimSpent:
-		return firing + " was cut short when " + winner + " lost its permit, and will not run again" + attempts(d.Claim)
+		return firing + " was cut short when " + winner + " lost its permit, and will not run again" + attemptsSuffix(d.Claim)
 	case ClaimOpen:
 		return firing + " was cut short when " + winner + " lost its permit, and has used all " + count(uint64(d.Claim.Attempts)) +
 			" attempts allowed by max_attempts"
@@ -183,15 +183,15 @@ func firingSentence(d Decision, req *Request) string {
 	return s
 }
 
-func failure(c *Claim) string {
+func failureSuffix(c *Claim) string {
 	if c.Failure == "" {
 		return ""
 	}
 	return ": " + c.Failure
 }
 
-// attempts says how many holders tried to run a firing that will not be handed over again.
-func attempts(c *Claim) string {
+// attemptsSuffix says how many holders tried to run a firing that will not be handed over again.
+func attemptsSuffix(c *Claim) string {
 	if c.Attempts < 2 {
 		return ""
 	}
@@ -221,8 +221,8 @@ func noRoom(req *Request, f *Facts) string {
 	return "No permit of " + name + " was free"
 }
 
-// room says why a request fits.
-func room(req *Request, f *Facts) string {
+// fitDetails says why a request fits.
+func fitDetails(req *Request, f *Facts) string {
 	if f.Definition == nil {
 		return "weight " + count(uint64(req.Weight)) + " fits"
 	}

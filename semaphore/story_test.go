@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the recorded output of the scenarios in testdata")
 
-// TestScenarios runs the scenarios in testdata. A scenario consists of comments (#) and commands, with the output of
-// each command indented below it. With -update, the output is rewritten; review the diff before committing it.
+// TestScenarios runs the scenarios in testdata. A scenario consists of comments (#) and commands, with each command's
+// output indented below it. With -update, the output is rewritten; review the diff before committing it.
 //
 // SEM is a semaphore name, or a glob where a command may apply to several. WHO is group/acquirer or
 // group/acquirer/holder-id. The commands are:
@@ -33,8 +33,8 @@ var update = flag.Bool("update", false, "rewrite the recorded output of the scen
 //	tick DURATION    expire            holders SEM                    drained
 //
 // The argument drain adds a drain to an edit, a delete, a pause, a cordon or a revoke. The command drained ends all
-// drains. The command tick only advances the clock and lists the permits whose deadline has passed; expire then acts on
-// them as the leader does.
+// drains. The command tick only advances the clock and lists the permits whose deadlines have passed; expire then acts
+// on them as the leader does.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -46,7 +46,7 @@ func TestScenarios(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := run(string(recorded))
+			got, err := runScenario(string(recorded))
 			if err != nil {
 				t.Fatalf("%s: %v", file, err)
 			}
@@ -63,8 +63,8 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// run runs a scenario and returns it with its output.
-func run(scenario string) (string, error) {
+// runScenario runs a scenario and returns it with its output.
+func runScenario(scenario string) (string, error) {
 	s := &runner{model: newModel()}
 	for n, line := range strings.Split(strings.TrimSuffix(scenario, "\n"), "\n") {
 		if strings.HasPrefix(line, "  ") {
@@ -81,7 +81,7 @@ func run(scenario string) (string, error) {
 	return s.out.String(), nil
 }
 
-// runner executes commands in a world and records their output.
+// runner executes commands on a model and records their output.
 type runner struct {
 	*model
 	out strings.Builder

@@ -39,7 +39,7 @@ func options(args []string) map[string]string {
 
 func hasArg(args []string, word string) bool { return slices.Contains(args, word) }
 
-// parseRequest parses WHO and the options of an acquire.
+// parseRequest parses WHO and the options of an acquire command.
 func parseRequest(semaphore string, args []string) *Request {
 	who := strings.SplitN(args[0]+"//", "/", 3)
 	req := &Request{
@@ -59,7 +59,7 @@ func parseRequest(semaphore string, args []string) *Request {
 	return req
 }
 
-// setFields sets fields of a definition by their names in the API.
+// setFields sets fields of a definition by their API names.
 func setFields(d *Definition, o map[string]string) *Definition {
 	for field, value := range o {
 		var name strings.Builder

@@ -116,8 +116,8 @@ func ValidName(field, s string) error { return validText(field, s, 1, MaxName) }
 // that a name cannot be mistaken for a glob. The error is a *FieldError for the field "semaphore".
 func ValidSemaphoreName(s string) error { return validSemaphoreName("semaphore", s) }
 
-// ValidateRequestID checks that s can be a request id. The empty string is valid and means none. The error is a
-// *FieldError.
+// ValidateRequestID checks that s can be a request id. The empty string is valid and means no request id. The error is
+// a *FieldError.
 func ValidateRequestID(s string) error { return validText("request_id", s, 0, MaxRequestID) }
 
 // ValidateMetadata checks the metadata of a permit: at most MaxMetadata entries, keys of 1 to MaxMetadataKey bytes, and
@@ -220,7 +220,7 @@ func validOptionalSpan(field string, d, lo, hi time.Duration) error {
 	return nil
 }
 
-// validMaxAhead checks firing_max_ahead. In the API 0 means no bound, and the error says so.
+// validMaxAhead checks firing_max_ahead. In the API, 0 means no limit, and the error says so.
 func validMaxAhead(d time.Duration) error {
 	if d == 0 || d == FiringUnbounded || d >= MinFiringMaxAhead && d <= MaxSpan {
 		return nil

@@ -100,15 +100,15 @@ func TestDefinition_Validate_EachField(t *testing.T) {
 	} {
 		d := defaultDefinition("export")
 		test.set(d)
-		checkRule(t, d.Validate(DefaultMaxDuration), test.want)
+		checkError(t, d.Validate(DefaultMaxDuration), test.want)
 	}
 }
 
 func TestDefinition_Validate_UsesClusterMaximum(t *testing.T) {
 	d := defaultDefinition("export")
 	d.Duration, d.MinHold, d.LossDelay = 2*time.Hour, 2*time.Hour, 2*time.Hour
-	checkRule(t, d.Validate(2*time.Hour), "")
-	checkRule(t, d.Validate(90*time.Minute), `duration "2h": must be 100ms to 1h30m`)
+	checkError(t, d.Validate(2*time.Hour), "")
+	checkError(t, d.Validate(90*time.Minute), `duration "2h": must be 100ms to 1h30m`)
 }
 
 func TestRequest_Validate_EachField(t *testing.T) {
@@ -138,7 +138,7 @@ func TestRequest_Validate_EachField(t *testing.T) {
 	} {
 		r := newRequest()
 		test.set(r)
-		checkRule(t, r.Validate(), test.want)
+		checkError(t, r.Validate(), test.want)
 	}
 }
 
@@ -147,27 +147,27 @@ func TestValidateMetadata_EachRule(t *testing.T) {
 	for i := range MaxMetadata {
 		many[strconv.Itoa(i)] = strings.Repeat("v", MaxName)
 	}
-	checkRule(t, ValidateMetadata(nil), "")
-	checkRule(t, ValidateMetadata(many), "")
+	checkError(t, ValidateMetadata(nil), "")
+	checkError(t, ValidateMetadata(many), "")
 	many["one more"] = ""
-	checkRule(t, ValidateMetadata(many), `metadata "17 entries": must be at most 16 entries`)
-	checkRule(t, ValidateMetadata(map[string]string{"": ""}), `metadata.key "": must be 1 to 64 bytes, not 0`)
-	checkRule(t, ValidateMetadata(map[string]string{strings.Repeat("k", 65): ""}),
+	checkError(t, ValidateMetadata(many), `metadata "17 entries": must be at most 16 entries`)
+	checkError(t, ValidateMetadata(map[string]string{"": ""}), `metadata.key "": must be 1 to 64 bytes, not 0`)
+	checkError(t, ValidateMetadata(map[string]string{strings.Repeat("k", 65): ""}),
 		`metadata.key "`+strings.Repeat("k", 65)+`": must be 1 to 64 bytes, not 65`)
-	checkRule(t, ValidateMetadata(map[string]string{"pid": "\xff"}), `metadata.pid "\xff": must be valid UTF-8`)
+	checkError(t, ValidateMetadata(map[string]string{"pid": "\xff"}), `metadata.pid "\xff": must be valid UTF-8`)
 	for range 20 { // regardless of map order
-		checkRule(t, ValidateMetadata(map[string]string{"a": "\n", "b": "\n", "c": "\n"}), `metadata.a "\n": must not contain control characters`)
+		checkError(t, ValidateMetadata(map[string]string{"a": "\n", "b": "\n", "c": "\n"}), `metadata.a "\n": must not contain control characters`)
 	}
 }
 
 func TestValidateRequestID_Limits(t *testing.T) {
-	checkRule(t, ValidateRequestID(""), "")
-	checkRule(t, ValidateRequestID(strings.Repeat("r", 128)), "")
-	checkRule(t, ValidateRequestID(strings.Repeat("r", 129)), `request_id "`+strings.Repeat("r", 77)+`…": must be at most 128 bytes, not 129`)
-	checkRule(t, ValidateRequestID("\x00"), `request_id "\x00": must not contain control characters`)
+	checkError(t, ValidateRequestID(""), "")
+	checkError(t, ValidateRequestID(strings.Repeat("r", 128)), "")
+	checkError(t, ValidateRequestID(strings.Repeat("r", 129)), `request_id "`+strings.Repeat("r", 77)+`…": must be at most 128 bytes, not 129`)
+	checkError(t, ValidateRequestID("\x00"), `request_id "\x00": must not contain control characters`)
 }
 
-func checkRule(t *testing.T, err error, want string) {
+func checkError(t *testing.T, err error, want string) {
 	t.Helper()
 	got := ""
 	if err != nil {
@@ -247,7 +247,7 @@ func TestDefinition_EqualAndClone_CoverEveryField(t *testing.T) {
 	}
 }
 
-func TestDefinition_EqualAndClone_NilAndLabels(t *testing.T) {
+func TestDefinition_EqualAndClone_HandleNilAndLabels(t *testing.T) {
 	var none *Definition
 	d := defaultDefinition("export")
 	if none.Clone() != nil || !none.Equal(nil) || none.Equal(d) || d.Equal(none) {
@@ -262,6 +262,6 @@ func TestDefinition_EqualAndClone_NilAndLabels(t *testing.T) {
 	c := d.Clone()
 	c.Labels[0].Value = "web"
 	if !slices.Equal(d.Labels, Labels{{"team", "data"}}) {
-		t.Error("Clone shares the labels")
+		t.Error("Clone shares its labels with the original")
 	}
 }

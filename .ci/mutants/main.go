@@ -2,7 +2,7 @@
 //
 // Each file in .ci/mutants describes a mutant: what it breaks, which tests must fail, and a diff. The working tree is
 // not changed: the tool applies the diff to copies of the current files and makes the go command read the copies
-// instead (-overlay). This includes builds started by a test, so fault-injection runs use mutated servers.
+// instead (-overlay). Builds started by a test read the copies too, so fault-injection runs use mutated servers.
 //
 //	make mutants                     every mutant
 //	make mutants ARGS='-run Confirm' mutants whose names match
@@ -75,7 +75,7 @@ func command(ctx context.Context, root string, args []string, out io.Writer) err
 		}
 	}
 	if len(selected) == 0 {
-		return fmt.Errorf("no mutant matches %q", *filter)
+		return fmt.Errorf("no mutants match %q", *filter)
 	}
 	if err := compile(ctx, root, selected); err != nil {
 		return err
@@ -90,5 +90,5 @@ func command(ctx context.Context, root string, args []string, out io.Writer) err
 	}
 	defer os.RemoveAll(temp)
 	r := runner{root: root, temp: temp, timeout: *timeout, out: out}
-	return r.all(ctx, selected)
+	return r.runAll(ctx, selected)
 }

@@ -24,14 +24,14 @@ type mutant struct {
 	files map[string]string
 }
 
-// test identifies a test in a package and the arguments with which it must fail.
+// test is a test in a package and the arguments to run it with.
 type test struct{ pkg, name, args string }
 
 func (t test) String() string { return strings.TrimSpace(t.pkg + " " + t.name + " " + t.args) }
 
 // hunk replaces lines that must occur in the file exactly once.
 type hunk struct {
-	where    string // file and line in the mutant where the hunk begins
+	where    string // the mutant file and the line where the hunk begins
 	file     string
 	old, new []string
 }
@@ -170,7 +170,7 @@ func (m *mutant) apply(root string, hunks []hunk) error {
 func (h *hunk) apply(text string) (string, error) {
 	lines := strings.Split(text, "\n")
 	var places []int
-	longest, at := 0, 0 // the longest match of the hunk's first lines, and its position
+	longest, at := 0, 0 // the length and position of the longest partial match
 	for i := range lines {
 		n := 0
 		for n < len(h.old) && i+n < len(lines) && lines[i+n] == h.old[n] {

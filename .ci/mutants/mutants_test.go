@@ -53,7 +53,7 @@ func TestHunk_Apply(t *testing.T) {
 	}
 }
 
-func TestParse_Header(t *testing.T) {
+func TestParse_ReadsValidAndRejectsInvalidHeaders(t *testing.T) {
 	m, err := parse("m.patch", "Breaks: a rule\n  of two lines\nWith: other\nTest: ./p TestP/sub\nTest: ./q TestQ -repeat 2 -x\n\n--- a/p.go\n+++ b/p.go\n@@\n-x\n")
 	if err != nil {
 		t.Fatal(err)

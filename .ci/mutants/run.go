@@ -24,8 +24,8 @@ type runner struct {
 	out        io.Writer
 }
 
-// all runs the tests without mutants and then with each mutant.
-func (r *runner) all(ctx context.Context, mutants []*mutant) error {
+// runAll runs the tests without mutants and then with each mutant.
+func (r *runner) runAll(ctx context.Context, mutants []*mutant) error {
 	start := time.Now()
 	healthy, err := r.healthy(ctx, mutants)
 	if err != nil {
@@ -42,7 +42,7 @@ func (r *runner) all(ctx context.Context, mutants []*mutant) error {
 				return ctx.Err()
 			}
 			ran++
-			result, took := r.test(ctx, overlay, t)
+			result, took := r.runTest(ctx, overlay, t)
 			verdict, ok := m.judge(result, t)
 			if !healthy[t] {
 				verdict, ok = "UNHEALTHY", false // it fails without the mutant too
@@ -85,7 +85,7 @@ func (r *runner) healthy(ctx context.Context, mutants []*mutant) (map[test]bool,
 	}
 	for _, g := range order {
 		all := test{g.pkg, path.Join(g.parent, "("+strings.Join(leaves[g], "|")+")"), g.args}
-		result, took := r.test(ctx, "", all)
+		result, took := r.runTest(ctx, "", all)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -101,8 +101,7 @@ func (r *runner) healthy(ctx context.Context, mutants []*mutant) (map[test]bool,
 	return passed, nil
 }
 
-// overlay writes the mutant's files and an overlay file that makes the go command read them instead of those in the
-// tree.
+// overlay writes the mutant's files and an overlay file that makes the go command read them instead of the originals.
 func (r *runner) overlay(m *mutant) (string, error) {
 	replace := make(map[string]string)
 	for file, text := range m.files {
@@ -123,8 +122,8 @@ func (r *runner) overlay(m *mutant) (string, error) {
 	return file, os.WriteFile(file, list, 0o600)
 }
 
-// test runs a test, with the overlay file if one is given. Packages under deploy belong to a separate module.
-func (r *runner) test(ctx context.Context, overlay string, t test) (*result, time.Duration) {
+// runTest runs a test, using the overlay file if one is given. Packages under deploy belong to a separate module.
+func (r *runner) runTest(ctx context.Context, overlay string, t test) (*result, time.Duration) {
 	dir, pkg := r.root, t.pkg
 	if inside, ok := strings.CutPrefix(t.pkg, "./deploy/"); ok {
 		dir, pkg = filepath.Join(r.root, "deploy"), "./"+inside
@@ -142,7 +141,7 @@ func (r *runner) test(ctx context.Context, overlay string, t test) (*result, tim
 	}
 	start := time.Now()
 	out, err := cmd.CombinedOutput()
-	res := read(bytes.NewReader(out))
+	res := parseOutput(bytes.NewReader(out))
 	if err != nil && len(res.outcomes) == 0 {
 		res.output += err.Error()
 	}
@@ -166,7 +165,7 @@ type result struct {
 	output   string
 }
 
-func read(in io.Reader) *result {
+func parseOutput(in io.Reader) *result {
 	logged := regexp.MustCompile(`^ +\w+_test\.go:\d+: `)
 	r := &result{outcomes: make(map[string]string)}
 	var output strings.Builder

@@ -32,7 +32,7 @@ const (
 	failed  = `{"Action":"fail",P!,"Elapsed":0.5}`
 )
 
-func TestRun_Outcomes(t *testing.T) {
+func TestRun_ReportsOutcomesAndSetsExitCode(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		skips  string

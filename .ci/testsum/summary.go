@@ -62,9 +62,9 @@ func (s *summary) line(line []byte) {
 	case e.Action == "output":
 		s.keep(name, e.Output)
 	case e.Test != "":
-		s.test(name, e.Action)
+		s.testEvent(name, e.Action)
 	default:
-		s.pkg(name.pkg, e)
+		s.packageEvent(name.pkg, e)
 	}
 }
 
@@ -77,7 +77,7 @@ func (s *summary) keep(name testName, text string) {
 	b.WriteString(text)
 }
 
-func (s *summary) test(name testName, action string) {
+func (s *summary) testEvent(name testName, action string) {
 	switch action {
 	case "pass":
 		s.passed++
@@ -94,7 +94,7 @@ func (s *summary) test(name testName, action string) {
 	delete(s.output, name)
 }
 
-func (s *summary) pkg(pkg string, e event) {
+func (s *summary) packageEvent(pkg string, e event) {
 	own := testName{pkg, ""}
 	switch e.Action {
 	case "pass":

@@ -23,10 +23,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// Dial connects to the cluster of the named context. An empty name selects the current context, as in Load. The given
-// options are applied after those from the context. If a name is given, the context takes precedence over the client's
-// environment variables (GK_ENDPOINTS and so on); otherwise the variables take precedence. The errors are those of Load
-// and client.Dial.
+// Dial connects to the cluster of the named context. An empty name selects the current context, as in Load. opts are
+// applied after the context's options. If a name is given, the context takes precedence over the client's environment
+// variables (GK_ENDPOINTS and so on); otherwise the variables take precedence. Dial fails if Load or client.Dial fails.
 func Dial(ctx context.Context, name string, opts ...client.Option) (*client.Client, error) {
 	c, err := Load(name)
 	if err != nil {
@@ -68,7 +67,7 @@ func Load(name string) (Context, error) {
 	return out, nil
 }
 
-// Setting returns the value of a setting such as "tls-ca": either the value saved in a context or that of the
+// Setting returns the value of a setting such as "tls-ca": either the value saved in a context or the value of the
 // environment variable (here GK_TLS_CA). If the context was chosen by name, its value takes precedence; otherwise the
 // variable does.
 func Setting(name, saved string, chosen bool) string {

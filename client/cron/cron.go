@@ -9,9 +9,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// Add schedules a job that runs only while it holds a permit. Of all processes with the same schedule, one claims each
-// activation. The job's context is cancelled when ctx is cancelled or the permit must be given up. Errors from the job
-// are logged; client.WithHooks reports more details. Add returns an error if spec cannot be parsed.
+// Add schedules a job that runs only while it holds a permit. Each activation is claimed by one of the processes that
+// share the schedule. The job's context is cancelled when ctx is cancelled or the permit must be given up. Errors from
+// the job are logged; client.WithHooks reports more details. Add returns an error if spec cannot be parsed.
 //
 // An activation does not run if its entry is removed before the job has requested a permit. To run the job by hand,
 // call runner.Run. Do not run the entry's own job, because that run would be mistaken for the previous activation.
@@ -41,8 +41,8 @@ func (j *entryJob) Run() {
 		return // The entry was removed: its due time is unknown, and without a firing the job could run twice.
 	}
 	if next := e.Schedule.Next(e.Prev); !next.IsZero() && next.Before(e.Next) {
-		// The host was suspended or its clock was adjusted. In that case cron runs only the first activation and skips
-		// the rest.
+		// The host was suspended or its clock was adjusted. cron runs only the first missed activation and skips the
+		// rest.
 		defer func() { _ = CatchUp(j.ctx, j.cron, j.id, j.runner) }() // deferred, because the current activation is older than the missed ones
 	}
 	j.runner.Fire(j.ctx, due(e.Schedule, e.Prev))
@@ -71,7 +71,7 @@ func (f Func) Run() { _ = f(context.Background()) }
 func (f Func) RunContext(ctx context.Context) error { return f(ctx) }
 
 // JobWrapper returns a wrapper, for cron.NewChain and cron.WithChain, that makes jobs run only while they hold a permit
-// of sem. A ContextJob gets a context that is cancelled when ctx is cancelled or the permit must be given up. A plain
+// for sem. A ContextJob gets a context that is cancelled when ctx is cancelled or the permit must be given up. A plain
 // cron.Job cannot be stopped. If it keeps running when the permit must be given up, an overrun is reported.
 //
 // due returns the due time that identifies the activation; see Last. If due is nil or returns the zero time, jobs
@@ -96,8 +96,8 @@ func JobWrapper(ctx context.Context, sem *client.Semaphore, due func() time.Time
 	}
 }
 
-// Last returns a function for JobWrapper that returns the due time of the running activation: the result of Latest at
-// the time of the call. in is the location of the cron.Cron.
+// Last returns a function for JobWrapper that returns the due time of the running activation by calling Latest with the
+// current time. in is the cron.Cron's location.
 func Last(s cron.Schedule, in *time.Location) func() time.Time {
 	return func() time.Time { return Latest(s, time.Now().In(in)) }
 }

@@ -86,7 +86,7 @@ func TestAdd_SkewedClocks_EachActivationRunsOnce(t *testing.T) {
 
 func TestAdd_BadSpec_ReturnsAnError(t *testing.T) {
 	if _, err := gkcron.Add(t.Context(), cron.New(), "every other day", nil); err == nil {
-		t.Error("Add accepted a bad spec")
+		t.Error("Add accepted an invalid spec")
 	}
 }
 

@@ -12,15 +12,14 @@
 // not read from the clock when the job starts. The due time is the same in every process, however wrong its clock is.
 //
 // robfig/cron does not pass the due time to a job. Add reads it from the Prev field of the job's Entry, which cron sets
-// before it responds to any call. JobWrapper has no access to the Entry, so it takes a function that returns the due
-// time. Last returns such a function, which computes the latest activation of a schedule.
+// before the job can read it. JobWrapper has no access to the Entry, so it takes a function that returns the due time.
+// Last returns a function that computes a schedule's latest activation.
 //
-// An "@every 5m" schedule counts from the start of each process, so the due times of two processes differ. They are
-// rounded down to multiples of the delay, counted in UTC from the zero time. One process runs the job in each such
-// interval.
+// An "@every 5m" schedule counts from the start of each process, so the due times differ between processes. They are
+// rounded down to multiples of the delay since the zero time in UTC, and one process runs the job in each interval.
 //
 // # Compatibility
 //
-// The compatibility promise of package client applies within major version 1. Package robfig/cron/v3 is part of this
+// Package client's compatibility promise applies within major version 1. Package robfig/cron/v3 is part of this
 // package's API. A new major version of it will be supported by a new package here.
 package cron

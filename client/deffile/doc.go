@@ -15,16 +15,16 @@
 //   - anchors, aliases and tags: each definition must be written out in full
 //   - a second document
 //
-// An entry may end with a version, such as version: 17. It is the version of the definition when the file was written.
-// The version belongs to the entry, not to the definition; see Entry.Version.
+// An entry may end with a version, such as version: 17. It is the definition's version when the file was written. The
+// version belongs to the entry, not to the definition; see Entry.Version.
 //
 // An absent key stays absent in the message, and the server applies the default. This package checks the structure of a
 // definition but not the rules for its values, such as ranges and patterns. The server enforces those. Entry.Position
-// maps a field in the server's error to a line of the file.
+// maps a field in the server's error to a line in the file.
 //
 // # Compatibility
 //
-// The compatibility promise of package client applies within major version 1. Later versions read the same definitions
-// from a file. New keys may be added, which older versions reject. The layout of Marshal's output may change, but Parse
-// reads all earlier layouts.
+// Package client's compatibility promise applies within major version 1. Later versions read the same definitions from
+// a file. They may add keys, which earlier versions reject. The layout of Marshal's output may change, but Parse reads
+// all earlier layouts.
 package deffile

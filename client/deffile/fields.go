@@ -36,11 +36,11 @@ func Keys() []string {
 
 // field reads the value of a known key into an entry.
 func (p *parser) field(e *Entry, key string, n *yaml.Node) (err error) {
-	if err := p.plain(n); err != nil {
+	if err := p.checkPlain(n); err != nil {
 		return err
 	}
 	if n.ShortTag() == "!!null" {
-		return p.at(n, "%s has no value: omit the key to use its default", key)
+		return p.errorAt(n, "%s has no value: omit the key to use its default", key)
 	}
 	switch key {
 	case "labels":
@@ -59,7 +59,7 @@ func (p *parser) field(e *Entry, key string, n *yaml.Node) (err error) {
 	return err
 }
 
-// value reads the value of a field other than labels according to the type of the field.
+// value reads the value of a field other than labels according to the field's type.
 func (p *parser) value(field protoreflect.FieldDescriptor, n *yaml.Node) (protoreflect.Value, error) {
 	key := field.TextName()
 	switch {
@@ -76,7 +76,7 @@ func (p *parser) value(field protoreflect.FieldDescriptor, n *yaml.Node) (protor
 		d, err := p.duration(key, n)
 		return protoreflect.ValueOfMessage(durationpb.New(d).ProtoReflect()), err
 	}
-	return protoreflect.Value{}, p.at(n, "%s: %s", key, unsupportedType)
+	return protoreflect.Value{}, p.errorAt(n, "%s: %s", key, unsupportedType)
 }
 
 func valueOf[T any](v T, err error) (protoreflect.Value, error) { return protoreflect.ValueOf(v), err }
@@ -86,18 +86,18 @@ func (p *parser) text(key string, n *yaml.Node) (string, error) {
 		return n.Value, nil
 	}
 	if n.Kind == yaml.ScalarNode {
-		return "", p.at(n, "%s must be a string, but YAML reads %s as %s: write %s", key, n.Value, describe(n), strconv.Quote(n.Value))
+		return "", p.errorAt(n, "%s must be a string, but YAML reads %s as %s: write %s", key, n.Value, describe(n), strconv.Quote(n.Value))
 	}
-	return "", p.at(n, "%s must be a string, not %s", key, describe(n))
+	return "", p.errorAt(n, "%s must be a string, not %s", key, describe(n))
 }
 
 func (p *parser) labels(e *Entry, n *yaml.Node) (map[string]string, error) {
 	if n.Kind != yaml.MappingNode {
-		return nil, p.at(n, "labels must be a mapping, not %s", describe(n))
+		return nil, p.errorAt(n, "labels must be a mapping, not %s", describe(n))
 	}
 	labels := make(map[string]string, len(n.Content)/2)
 	err := p.mapping(n, nil, func(key, value *yaml.Node) (err error) {
-		if err = p.plain(value); err == nil {
+		if err = p.checkPlain(value); err == nil {
 			labels[key.Value], err = p.text("label "+key.Value, value)
 			e.Fields["labels."+key.Value] = Position{value.Line, value.Column}
 		}
@@ -106,8 +106,8 @@ func (p *parser) labels(e *Entry, n *yaml.Node) (map[string]string, error) {
 	return labels, err
 }
 
-// decimal excludes numbers that YAML reads as octal (010) or hexadecimal, and numbers with underscores, because such
-// numbers are rarely intended.
+// decimal excludes numbers that YAML reads as octal (010) or hexadecimal, and numbers with underscores, because they
+// are rarely intended.
 var decimal = regexp.MustCompile(`^(0|[1-9][0-9]*)$`)
 
 func (p *parser) count(key string, n *yaml.Node) (uint32, error) {
@@ -115,9 +115,9 @@ func (p *parser) count(key string, n *yaml.Node) (uint32, error) {
 		if v, err := strconv.ParseUint(n.Value, 10, 32); err == nil {
 			return uint32(v), nil
 		}
-		return 0, p.at(n, "%s %s is too large", key, n.Value)
+		return 0, p.errorAt(n, "%s %s is too large", key, n.Value)
 	}
-	return 0, p.at(n, "%s must be a whole number, not %s", key, quoted(n))
+	return 0, p.errorAt(n, "%s must be a whole number, not %s", key, quoted(n))
 }
 
 func (p *parser) version(n *yaml.Node) (uint64, error) {
@@ -126,7 +126,7 @@ func (p *parser) version(n *yaml.Node) (uint64, error) {
 			return v, nil
 		}
 	}
-	return 0, p.at(n, "%s must be a positive whole number, as returned by the server, not %s: omit the key to apply over any version", versionKey, quoted(n))
+	return 0, p.errorAt(n, "%s must be a positive whole number, as returned by the server, not %s: omit the key to replace any version", versionKey, quoted(n))
 }
 
 func (p *parser) boolean(key string, n *yaml.Node) (bool, error) {
@@ -135,7 +135,7 @@ func (p *parser) boolean(key string, n *yaml.Node) (bool, error) {
 		err := n.Decode(&v)
 		return v, err
 	}
-	return false, p.at(n, "%s must be true or false, not %s", key, quoted(n))
+	return false, p.errorAt(n, "%s must be true or false, not %s", key, quoted(n))
 }
 
 func (p *parser) duration(key string, n *yaml.Node) (time.Duration, error) {
@@ -144,10 +144,10 @@ func (p *parser) duration(key string, n *yaml.Node) (time.Duration, error) {
 			return d, nil
 		}
 		if tag := n.ShortTag(); tag == "!!int" || tag == "!!float" {
-			return 0, p.at(n, "%s %s has no unit: write %ss or %sm, for example", key, n.Value, n.Value, n.Value)
+			return 0, p.errorAt(n, "%s %s has no unit: write %ss or %sm, for example", key, n.Value, n.Value, n.Value)
 		}
 	}
-	return 0, p.at(n, "%s must be a duration like 90s, 5m or 1h30m, not %s", key, quoted(n))
+	return 0, p.errorAt(n, "%s must be a duration like 90s, 5m or 1h30m, not %s", key, quoted(n))
 }
 
 // choice reads an enumeration value.
@@ -155,18 +155,18 @@ func (p *parser) choice(field protoreflect.FieldDescriptor, n *yaml.Node) (proto
 	var words []string
 	values := field.Enum().Values()
 	for i := 1; i < values.Len(); i++ { // 0 is "unspecified"
-		word := enumWord(field, values.Get(i))
+		word := enumName(field, values.Get(i))
 		if n.ShortTag() == "!!str" && n.Value == word {
 			return values.Get(i).Number(), nil
 		}
 		words = append(words, word)
 	}
-	return 0, p.at(n, "%s must be %s, not %s", field.TextName(), strings.Join(words, " or "), quoted(n))
+	return 0, p.errorAt(n, "%s must be %s, not %s", field.TextName(), strings.Join(words, " or "), quoted(n))
 }
 
-// enumWord returns the name of an enumeration value in files: the API's name without the prefix of its field. For
-// example, it returns hold for ON_EXPIRY_HOLD.
-func enumWord(field protoreflect.FieldDescriptor, v protoreflect.EnumValueDescriptor) string {
+// enumName returns the name that files use for an enumeration value: the API's name in lower case, without its field's
+// prefix. For example, it returns hold for ON_EXPIRY_HOLD.
+func enumName(field protoreflect.FieldDescriptor, v protoreflect.EnumValueDescriptor) string {
 	return strings.ToLower(strings.TrimPrefix(string(v.Name()), strings.ToUpper(field.TextName())+"_"))
 }
 

@@ -17,7 +17,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Marshal writes definitions as a file that Parse reads back to the same definitions. It omits absent fields and sorts
+// Marshal writes definitions as a file, from which Parse reads the same definitions. It omits absent fields and sorts
 // labels. It fails for anything that a file cannot represent: text that is not UTF-8, and fields and enumeration values
 // from a newer API.
 func Marshal(definitions []*gatekeeperv1.Definition) ([]byte, error) {
@@ -34,7 +34,7 @@ func MarshalRecords(records []*gatekeeperv1.DefinitionRecord) ([]byte, error) {
 	return marshal(definitions, records)
 }
 
-// marshal writes definitions. Unless records is nil, it adds the versions of the records.
+// marshal writes definitions. Unless records is nil, it adds the records' versions.
 func marshal(definitions []*gatekeeperv1.Definition, records []*gatekeeperv1.DefinitionRecord) ([]byte, error) {
 	list := &yaml.Node{Kind: yaml.SequenceNode}
 	for i, d := range definitions {
@@ -63,13 +63,13 @@ func marshal(definitions []*gatekeeperv1.Definition, records []*gatekeeperv1.Def
 	return b.Bytes(), nil
 }
 
-// node builds the entry of one definition, in the order of Keys.
+// node builds a definition's entry, with its keys in the order of Keys.
 func node(d *gatekeeperv1.Definition) (*yaml.Node, error) {
 	entry := &yaml.Node{Kind: yaml.MappingNode}
 	m := d.ProtoReflect()
 	if len(m.GetUnknown()) > 0 {
 		return nil, errors.New("a newer server returned fields that this version does not recognize and would drop: " +
-			"upgrade gkctl or the client library to the version of the servers")
+			"upgrade gkctl or the client library to the servers' version")
 	}
 	for _, key := range Keys() {
 		field := m.Descriptor().Fields().ByTextName(key)
@@ -89,7 +89,7 @@ func node(d *gatekeeperv1.Definition) (*yaml.Node, error) {
 	return entry, nil
 }
 
-// value builds the node of a field other than labels. It handles every type that parser.value reads.
+// value builds the node for a field other than labels. It handles every type that parser.value reads.
 func value(field protoreflect.FieldDescriptor, v protoreflect.Value) (*yaml.Node, error) {
 	switch v := v.Interface().(type) {
 	case string:
@@ -101,7 +101,7 @@ func value(field protoreflect.FieldDescriptor, v protoreflect.Value) (*yaml.Node
 		if known == nil {
 			return nil, fmt.Errorf("%s has the value %d, which this version does not recognize", field.TextName(), v)
 		}
-		return text(enumWord(field, known)), nil
+		return text(enumName(field, known)), nil
 	case protoreflect.Message:
 		if d, ok := v.Interface().(*durationpb.Duration); ok {
 			return plain(FormatDuration(d.AsDuration())), nil

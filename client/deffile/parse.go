@@ -28,7 +28,7 @@ type Entry struct {
 	Definition *gatekeeperv1.Definition
 	// Line and Column are the position where the entry starts.
 	Line, Column int
-	// Fields maps each key of the entry to the position of its value. The key "labels.team" is for the label team.
+	// Fields maps each key of the entry to the position of its value. The key for the label team is "labels.team".
 	Fields map[string]Position
 	// Version is the value of the key "version": the version of the definition when the entry was written, or 0 if the
 	// entry has none. It is not part of the definition. gkctl apply and diff reject an entry whose version is not the
@@ -81,8 +81,8 @@ func Parse(name string, data []byte) (*File, error) {
 
 type parser struct{ file File }
 
-// at returns an error at the position of a node.
-func (p *parser) at(n *yaml.Node, format string, args ...any) error {
+// errorAt returns an error with the position of a node.
+func (p *parser) errorAt(n *yaml.Node, format string, args ...any) error {
 	return &Error{File: p.file.Name, Line: n.Line, Column: n.Column, Msg: fmt.Sprintf(format, args...)}
 }
 
@@ -98,16 +98,16 @@ func (p *parser) parse(data []byte) error {
 		// An empty file is probably a mistake, and pruning with it would delete every definition.
 		return &Error{File: p.file.Name, Msg: `the file is empty: write "definitions: []" if that is intended`}
 	} else if err != nil {
-		return p.syntax(err)
+		return p.syntaxError(err)
 	}
 	root := document.Content[0]
 	if err := p.top(root); err != nil {
 		return err
 	}
 	if err := documents.Decode(&second); err == nil {
-		return p.at(&second, "the file has a second document: put all definitions into one list")
+		return p.errorAt(&second, "the file has a second document: put all definitions into one list")
 	} else if !errors.Is(err, io.EOF) {
-		return p.syntax(err)
+		return p.syntaxError(err)
 	}
 	return nil
 }
@@ -126,8 +126,9 @@ func invalidUTF8(data []byte) int {
 
 var syntaxLine = regexp.MustCompile(`^line (\d+): `)
 
-// syntax converts an error from the YAML package, which is only text, to an *Error. The column is unknown.
-func (p *parser) syntax(err error) error {
+// syntaxError converts an error from the YAML package to an *Error. It takes the line number from the error's text; the
+// column is unknown.
+func (p *parser) syntaxError(err error) error {
 	msg := strings.TrimPrefix(err.Error(), "yaml: ")
 	e := &Error{File: p.file.Name}
 	if m := syntaxLine.FindStringSubmatch(msg); m != nil {
@@ -138,10 +139,10 @@ func (p *parser) syntax(err error) error {
 	return e
 }
 
-// top reads the document, a mapping with the single key definitions.
+// top reads the document, which is a mapping with the single key "definitions".
 func (p *parser) top(root *yaml.Node) error {
 	if root.Kind != yaml.MappingNode {
-		return p.at(root, `expected the key "definitions" with a list, not %s`, describe(root))
+		return p.errorAt(root, `expected the key "definitions" with a list, not %s`, describe(root))
 	}
 	var list *yaml.Node
 	err := p.mapping(root, []string{"definitions"}, func(_, value *yaml.Node) error {
@@ -152,13 +153,13 @@ func (p *parser) top(root *yaml.Node) error {
 		return err
 	}
 	if list == nil {
-		return p.at(root, `the key "definitions" is missing`)
+		return p.errorAt(root, `the key "definitions" is missing`)
 	}
-	if err := p.plain(list); err != nil {
+	if err := p.checkPlain(list); err != nil {
 		return err
 	}
 	if list.Kind != yaml.SequenceNode {
-		return p.at(list, "definitions must be a list, not %s", describe(list))
+		return p.errorAt(list, "definitions must be a list, not %s", describe(list))
 	}
 	names := make(map[string]Position, len(list.Content))
 	for _, node := range list.Content {
@@ -182,11 +183,11 @@ func (p *parser) top(root *yaml.Node) error {
 // entry reads one definition.
 func (p *parser) entry(n *yaml.Node) (Entry, error) {
 	e := Entry{Definition: &gatekeeperv1.Definition{}, Line: n.Line, Column: n.Column, Fields: make(map[string]Position)}
-	if err := p.plain(n); err != nil {
+	if err := p.checkPlain(n); err != nil {
 		return e, err
 	}
 	if n.Kind != yaml.MappingNode {
-		return e, p.at(n, "a definition must be a mapping, not %s", describe(n))
+		return e, p.errorAt(n, "a definition must be a mapping, not %s", describe(n))
 	}
 	err := p.mapping(n, append(Keys(), versionKey), func(key, value *yaml.Node) error {
 		e.Fields[key.Value] = Position{value.Line, value.Column}
@@ -196,28 +197,28 @@ func (p *parser) entry(n *yaml.Node) (Entry, error) {
 		return e, err
 	}
 	if _, ok := e.Fields["name"]; !ok {
-		return e, p.at(n, "this definition has no name")
+		return e, p.errorAt(n, "this definition has no name")
 	}
 	return e, nil
 }
 
-// mapping calls visit for each key of a mapping. Unless known is nil, keys not in it are rejected.
+// mapping calls visit for each key in a mapping. If known is not nil, any other key is rejected.
 func (p *parser) mapping(n *yaml.Node, known []string, visit func(key, value *yaml.Node) error) error {
 	lines := make(map[string]int, len(n.Content)/2)
 	for i := 0; i < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		if err := p.plain(key); err != nil {
+		if err := p.checkPlain(key); err != nil {
 			return err
 		}
 		if key.Kind != yaml.ScalarNode || key.ShortTag() != "!!str" {
-			return p.at(key, "a key must be a string, not %s", describe(key))
+			return p.errorAt(key, "a key must be a string, not %s", describe(key))
 		}
 		if line, ok := lines[key.Value]; ok {
-			return p.at(key, "the key %q appears twice: first on line %d, again on line %d", key.Value, line, key.Line)
+			return p.errorAt(key, "the key %q appears twice: first on line %d, again on line %d", key.Value, line, key.Line)
 		}
 		lines[key.Value] = key.Line
 		if known != nil && !slices.Contains(known, key.Value) {
-			return p.at(key, "unknown key %q%s", key.Value, suggestion(key.Value, known))
+			return p.errorAt(key, "unknown key %q%s", key.Value, suggestion(key.Value, known))
 		}
 		if err := visit(key, value); err != nil {
 			return err
@@ -226,17 +227,17 @@ func (p *parser) mapping(n *yaml.Node, known []string, visit func(key, value *ya
 	return nil
 }
 
-// plain rejects YAML features that give a node a value other than its text.
-func (p *parser) plain(n *yaml.Node) error {
+// checkPlain rejects YAML features that make a node's value differ from its text.
+func (p *parser) checkPlain(n *yaml.Node) error {
 	switch {
 	case n.Kind == yaml.AliasNode:
-		return p.at(n, "aliases are not allowed here: write the value out")
+		return p.errorAt(n, "aliases are not allowed here: write the value out")
 	case n.Anchor != "":
-		return p.at(n, "anchors are not allowed here: write each value out where it is used")
+		return p.errorAt(n, "anchors are not allowed here: write each value out where it is used")
 	case n.Style&yaml.TaggedStyle != 0:
-		return p.at(n, "tags like %s are not allowed here: quote the value to make it a string", n.Tag)
+		return p.errorAt(n, "tags like %s are not allowed here: quote the value to make it a string", n.Tag)
 	case n.ShortTag() == "!!merge":
-		return p.at(n, "merging with << is not allowed here: write the keys out")
+		return p.errorAt(n, "merging with << is not allowed here: write the keys out")
 	}
 	return nil
 }

@@ -18,5 +18,5 @@
 // # Compatibility
 //
 // The compatibility promise of package client applies within major version 1. It includes the table and its columns,
-// Header, and the status codes of Handler, because processes of different versions share them.
+// Header, and Handler's status codes, because processes that run different versions share them.
 package fence

@@ -8,7 +8,7 @@ import (
 // ErrNoToken means that the write carries no token, as in a job that runs without a permit.
 var ErrNoToken = errors.New("the write carries no fencing token")
 
-// StaleError reports that a write was rejected because the resource has seen the token of a newer holder.
+// StaleError reports that a write was rejected because the resource has seen a newer holder's token.
 type StaleError struct {
 	Resource string
 	// Token is the writer's token. Newest is the greatest token that the resource has seen.

@@ -8,16 +8,16 @@ import (
 	"sync"
 )
 
-// Header is the HTTP header that carries the token of a request.
+// Header is the HTTP header that carries a request's token.
 const Header = "Gatekeeper-Token"
 
 // Handler passes a request to next if its token is not older than the newest token seen. GET, HEAD and OPTIONS requests
 // need no token. A request without a token gets status 428 Precondition Required, and a request with a stale token gets
 // 412 Precondition Failed. Both responses have a human-readable body.
 //
-// As soon as a request with a newer token arrives, older tokens are rejected, and the request waits for running
-// requests with older tokens to finish. Requests from one holder run concurrently; requests from two holders never do.
-// Without a Store the newest token is lost when the process exits, and a stale token could then be accepted until the
+// Once a request with a newer token arrives, older tokens are rejected, and the request waits for running requests with
+// older tokens to finish. Requests from the same holder can run concurrently; requests from different holders never do.
+// Without a Store, the newest token is lost when the process exits, and a stale token could then be accepted until the
 // next holder's first request. Handler does not authenticate tokens; the handlers in front of it must decide who can
 // send requests.
 func Handler(next http.Handler, opts ...HandlerOption) http.Handler {
@@ -31,14 +31,14 @@ func Handler(next http.Handler, opts ...HandlerOption) http.Handler {
 // HandlerOption is an option for Handler.
 type HandlerOption func(*handler)
 
-// WithResource sets a function that returns the name of the resource a request writes to. Tokens are compared only
-// within one name; see the package comment. The handler uses a small amount of memory for each name it has seen. By
+// WithResource sets a function that returns the name of the resource a request writes to. Only tokens for the same name
+// are compared; see the package comment. The handler uses a small amount of memory for each name it has seen. By
 // default, all requests write to a single resource.
 func WithResource(f func(*http.Request) string) HandlerOption {
 	return func(h *handler) { h.resource = f }
 }
 
-// Store keeps the newest token of each resource.
+// Store keeps the newest token for each resource.
 type Store interface {
 	// Raise stores token unless a newer one is already stored, in which case it returns a *StaleError. Any other error
 	// comes from the underlying storage. If Raise returns nil, the token must be durable.

@@ -151,7 +151,7 @@ func TestHandler_Store_SurvivesRestartAndIsCalledOncePerToken(t *testing.T) {
 	}
 	restarted := fence.Handler(http.HandlerFunc(ok), fence.WithStore(store))
 	if w := send(restarted, t.Context(), http.MethodPut, "/", 4); w.Code != 412 || !strings.Contains(w.Body.String(), "token 5") {
-		t.Errorf("older token after a restart = %d %s, want 412", w.Code, w.Body)
+		t.Errorf("status of an older token after a restart = %d %s, want 412", w.Code, w.Body)
 	}
 	store.fail = errors.New("disk full")
 	if w := send(restarted, t.Context(), http.MethodPut, "/", 6); w.Code != 503 || !strings.Contains(w.Body.String(), "disk full") {

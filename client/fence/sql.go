@@ -39,11 +39,11 @@ func (f SQL) Create(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// Do runs write in a transaction of db and commits it. If a newer token has been seen for the resource, or token is 0,
+// Do runs write in a transaction on db and commits it. If a newer token has been seen for the resource, or token is 0,
 // write is not called and the error is a *StaleError or ErrNoToken. If write returns an error, Do rolls back and
 // returns it. Any other error comes from the database, such as a commit whose outcome is unknown.
 //
-// The first Do of a new holder causes the tokens of all previous holders to be rejected, even if write does nothing.
+// Once a new holder's Do has succeeded, the tokens of all previous holders are rejected, even if write did nothing.
 // write must not keep another transaction open on the same database.
 func (f SQL) Do(ctx context.Context, db *sql.DB, resource string, token uint64, write func(*sql.Tx) error) error {
 	tx, err := db.BeginTx(ctx, nil)
@@ -63,8 +63,8 @@ func (f SQL) Do(ctx context.Context, db *sql.DB, resource string, token uint64, 
 	return nil
 }
 
-// Check checks the token in the caller's transaction. Call it before the first write of that transaction; Do does so
-// for you. Check locks the resource's row until the transaction ends, so that holders write one at a time. After an
+// Check checks the token in the caller's transaction. Call it before the transaction's first write; Do does this for
+// you. Check locks the resource's row until the transaction ends, so that holders write one at a time. After an
 // error, roll back. With serializable transactions, the database reports a conflict as an error; retry the transaction
 // from the start.
 func (f SQL) Check(ctx context.Context, tx *sql.Tx, resource string, token uint64) error {
@@ -74,7 +74,7 @@ func (f SQL) Check(ctx context.Context, tx *sql.Tx, resource string, token uint6
 	if token > math.MaxInt64 {
 		return fmt.Errorf("token %d is not a Gatekeeper token", token)
 	}
-	// A single statement, so that the row is locked before the tokens are compared.
+	// Use a single statement, so that the row is locked before the tokens are compared.
 	table := f.table()
 	r, err := tx.ExecContext(ctx, "INSERT INTO "+table+" (resource, token) VALUES ($1, $2)"+
 		" ON CONFLICT (resource) DO UPDATE SET token = excluded.token WHERE "+table+".token <= excluded.token", resource, int64(token))

@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// contenders is a group of clients that compete for one permit. held contains the last permit granted to each client.
+// contenders is a group of clients that compete for one permit. held contains the latest permit granted to each client.
 type contenders struct {
 	srv     *Server
 	clients []*client.Client
@@ -60,8 +60,8 @@ func (b *contenders) run(ctx context.Context, t *testing.T, rng *rand.Rand) *syn
 	return &wg
 }
 
-// count returns the number of clients whose permit reports Held.
-func (b *contenders) count() (n int) {
+// heldCount returns the number of clients whose permit reports Held.
+func (b *contenders) heldCount() (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range b.held {
@@ -86,7 +86,7 @@ func (b *contenders) overlaps(t *testing.T, rng *rand.Rand, duration time.Durati
 			b.injectFault(t, rng)
 		}
 		b.srv.Advance(t, step)
-		if b.count() > 1 {
+		if b.heldCount() > 1 {
 			overlaps++
 		}
 	}
@@ -134,13 +134,13 @@ func TestHeld_ClocksWithinOnePercent_NeverOverlaps(t *testing.T) {
 			grants += b.grants
 		})
 	}
-	if grants < 12 { // how many there are with one seed depends on the order in which the clients run
+	if grants < 12 { // the number for a single seed depends on the order in which the clients run
 		t.Errorf("got %d grants, want at least 12 for a meaningful test", grants)
 	}
 }
 
-// This tests the detection of overlaps. A client whose clock is far slower than allowed treats its permit as held for
-// too long.
+// This test checks that overlaps are detected. A client whose clock is far slower than allowed considers its permit
+// held for too long.
 func TestHeld_ClockTooSlow_OverlapIsDetected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newContenders(t, 0.5, 1)
@@ -152,7 +152,7 @@ func TestHeld_ClockTooSlow_OverlapIsDetected(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.held[b.clients[1]] = next
-		if b.count() != 2 {
+		if b.heldCount() != 2 {
 			t.Error("the overlap was not detected")
 		}
 	})

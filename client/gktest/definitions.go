@@ -14,7 +14,7 @@ import (
 // author is recorded as the author of every edit.
 const author = "gktest"
 
-// Define creates the given definitions in a single edit. It replaces those that already exist.
+// Define creates the given definitions in a single edit, and replaces any that already exist.
 func (s *Server) Define(t testing.TB, definitions ...*gatekeeperv1.Definition) {
 	t.Helper()
 	s.do(t, "define", func(ctx context.Context) error {
@@ -80,7 +80,7 @@ func (s *Server) Delete(t testing.TB, name string) {
 	})
 }
 
-// do calls the running server through f, and fails the test if f returns an error.
+// do runs f, which calls the server. It fails the test if the server is stopped or f returns an error.
 func (s *Server) do(t testing.TB, what string, f func(ctx context.Context) error) {
 	t.Helper()
 	s.mu.Lock()

@@ -17,9 +17,9 @@ import (
 // through their links.
 func endpoints() []string { return []string{"passthrough:///gktest"} }
 
-// Dial returns a client that represents one process on the host acquirer. It has its own network, to which the switches
-// apply. It uses the test's clock and logs to t. Its group is "default", even if GK_GROUP is set. opts are applied
-// after these options. The client is closed at the end of the test.
+// Dial returns a client that represents one process on the host named acquirer. It has its own network, which the
+// switches control. It uses the test's clock and logs to t. Its group is "default", even if GK_GROUP is set. opts are
+// applied after these options. The client is closed at the end of the test.
 func (s *Server) Dial(t testing.TB, acquirer string, opts ...client.Option) *client.Client {
 	t.Helper()
 	l := newLink(s.connect)
@@ -43,7 +43,7 @@ func (s *Server) Dial(t testing.TB, acquirer string, opts ...client.Option) *cli
 	return c
 }
 
-// options returns the options of a client on this link.
+// options returns the options for a client on this link.
 func (l *link) options(acquirer string, log *slog.Logger) []client.Option {
 	return []client.Option{
 		client.WithAcquirer(acquirer),

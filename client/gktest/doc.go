@@ -1,8 +1,8 @@
 // Package gktest provides a Gatekeeper server for tests. It runs in the test's process and has switches that simulate
 // the failures a job must survive. It is the real server, package gatekeeper, with its data in memory.
 //
-// In a testing/synctest bubble, the server, the clients and the jobs run on virtual time. An hour passes as soon as
-// every goroutine is waiting, and a test controls exactly when things happen.
+// In a testing/synctest bubble, the server, the clients and the jobs run on virtual time. An hour passes in an instant
+// when every goroutine is waiting, and a test controls exactly when things happen.
 //
 //	func TestExport_Revoked_Stops(t *testing.T) {
 //		synctest.Test(t, func(t *testing.T) {
@@ -31,7 +31,7 @@
 //	Move, Cordon, Uncordon, Drain  order holders to stop, with time to finish
 //	Advance, Await                 let time pass, or wait for a condition
 //	Holders, Waiters               list the holders and the waiters
-//	Tasks, Workers                 list the tasks of a job, and the workers
+//	Tasks, Workers                 list a job's tasks, and the workers
 //
 // The network switches apply to the given clients, which must come from Dial. Without arguments, they apply to all of
 // those clients and to the clients that dialled Endpoint.

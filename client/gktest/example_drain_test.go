@@ -59,7 +59,7 @@ func TestExport_HostIsCordoned_FinishesAndIsDenied(t *testing.T) {
 		srv.Advance(t, time.Minute)
 		srv.Drain(t, srv.Holders(t, "nightly-export")[0].GetToken(), "maintenance", time.Minute)
 		if err := <-ended; err != nil {
-			t.Errorf("after a revoke with a drain, the export returned %v, want nil", err)
+			t.Errorf("after a revocation with a drain, the export returned %v, want nil", err)
 		}
 	})
 }

@@ -100,7 +100,7 @@ func TestOddjob_ThreeWorkers_ShareTheSchedule(t *testing.T) {
 			return b.between(b.ran, from, time.Now()), b.between(b.losers, from, time.Now())
 		}
 		if ran, losers := during(); !repeats(ran, 1) || !repeats(losers, 1) {
-			t.Errorf("with three workers: runs per firing = %v, idle workers = %v", ran, losers)
+			t.Errorf("with three workers: runs per firing = %v, idle workers = %v, want one run and one idle worker", ran, losers)
 		}
 		crash := func(i int) {
 			srv.Crash(t, oddjobs[i]) // a killed process does not release its permit

@@ -49,7 +49,7 @@ func TestResize_WorkerPartitioned_OtherWorkerRunsTask(t *testing.T) {
 			t.Errorf("cause = %v, want ErrExpiring", cause)
 		}
 		if task := srv.Tasks(t, job.ID)[0]; string(task.GetResult()) != "done by w2" || task.GetAttempts() != 2 {
-			t.Errorf("task = %v, want the result of w2 on attempt 2", task)
+			t.Errorf("task = %v, want w2's result on attempt 2", task)
 		}
 		stop()
 		srv.Heal(t, first)

@@ -47,7 +47,7 @@ func TestSameHolder_LateCancel_KeepsNewPermit(t *testing.T) {
 		srv.SlowDown(t, time.Hour, first)
 		failed := make(chan error, 1)
 		ctx, cancel := context.WithCancel(t.Context())
-		go func() { failed <- second(sem.TryAcquire(ctx)) }()
+		go func() { failed <- secondResult(sem.TryAcquire(ctx)) }()
 		srv.Await(t, "the grant whose response is delayed", func() bool { return len(srv.Holders(t, "job")) == 1 })
 		srv.Partition(t, first)
 		cancel()
@@ -72,7 +72,7 @@ func TestSameHolder_LateCancelOfDeniedRequest_KeepsNewPermit(t *testing.T) {
 		srv.SlowDown(t, time.Hour, first)
 		failed := make(chan error, 1)
 		ctx, cancel := context.WithCancel(t.Context())
-		go func() { failed <- second(sem.TryAcquire(ctx)) }()
+		go func() { failed <- secondResult(sem.TryAcquire(ctx)) }()
 		srv.Advance(t, 0) // the request is denied, and the response is delayed
 		srv.Partition(t, first)
 		cancel()
@@ -180,9 +180,9 @@ func (l *incarnations) heldPermit() *client.Permit {
 	return nil
 }
 
-// watch repeatedly tries to acquire the permit from another host and counts how often this succeeds while a process
-// holds it.
-func (l *incarnations) watch(t *testing.T, duration time.Duration) (overlaps int) {
+// countOverlaps repeatedly tries to acquire the permit from another host and counts how often this succeeds while a
+// process holds it.
+func (l *incarnations) countOverlaps(t *testing.T, duration time.Duration) (overlaps int) {
 	const step = 20 * time.Millisecond
 	for at := time.Duration(0); at < duration; at += step {
 		l.srv.Advance(t, step)
@@ -214,11 +214,11 @@ func TestSameHolder_SlowNetwork_NeverOverlapsWithAnotherHolder(t *testing.T) {
 			var wg sync.WaitGroup
 			for range 6 {
 				l.begin(t, &wg)
-				if n := l.watch(t, l.randomBelow(time.Second)); n > 0 {
+				if n := l.countOverlaps(t, l.randomBelow(time.Second)); n > 0 {
 					t.Errorf("seed %d: another host was granted the permit %d times while a process held it, want 0", seed, n)
 				}
 			}
-			if n := l.watch(t, 5*time.Second); n > 0 {
+			if n := l.countOverlaps(t, 5*time.Second); n > 0 {
 				t.Errorf("seed %d: got %d overlapping grants after the last acquisition, want 0", seed, n)
 			}
 			wg.Wait()

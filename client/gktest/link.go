@@ -113,7 +113,7 @@ func (l *link) relayOneWay(w *wire, from, to net.Conn, currentDelay func() time.
 		if c.data == nil {
 			_ = to.Close() // it may already be closed
 		} else {
-			_, _ = to.Write(c.data) // fails if the other end is closed, and the other direction relays that
+			_, _ = to.Write(c.data) // fails if the other end is closed; the other direction relays the closure
 		}
 	}
 }
@@ -261,7 +261,7 @@ func (l *link) disconnect() {
 	}
 }
 
-// closeServerEnds closes the server's ends. The clients see this once all data sent earlier has arrived.
+// closeServerEnds closes the server's ends. The clients notice once all data sent earlier has arrived.
 func (l *link) closeServerEnds() {
 	for _, w := range l.openWires() {
 		_ = w.server.Close() // it may already be closed
@@ -274,7 +274,7 @@ func (l *link) openWires() []*wire {
 	return slices.Collect(maps.Keys(l.wires))
 }
 
-// kill breaks every connection and prevents new ones. It returns once all goroutines of the link have exited.
+// kill breaks every connection and prevents new ones. It returns once all of the link's goroutines have exited.
 func (l *link) kill() {
 	l.mu.Lock()
 	l.dead = true

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// linkPair returns a link and both ends of a connection on it.
+// linkPair returns a link and both ends of a connection over it.
 func linkPair(t *testing.T) (l *link, client, server net.Conn) {
 	t.Helper()
 	entered := make(chan net.Conn, 1)
@@ -131,7 +131,7 @@ func TestLink_Killed_FailsPendingAndLaterDials(t *testing.T) {
 		h := listen(server)
 		l.partition()
 		dialled := make(chan error, 1)
-		go func() { dialled <- second(l.dial(t.Context())) }()
+		go func() { dialled <- secondResult(l.dial(t.Context())) }()
 		synctest.Wait()
 		if len(dialled) > 0 {
 			t.Error("dial returned during the partition")

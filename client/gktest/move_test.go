@@ -37,8 +37,8 @@ func inZones(t *testing.T, job func(context.Context) error, test func(t *testing
 	})
 }
 
-// wait queues the west client for the semaphore.
-func (z *zones) wait(t *testing.T) {
+// queueWest queues the west client for the semaphore.
+func (z *zones) queueWest(t *testing.T) {
 	go func() {
 		p, err := z.west.Semaphore("job").TryAcquireFor(t.Context(), 10*time.Minute)
 		if err != nil {
@@ -65,7 +65,7 @@ func TestMove_JobFinishesDuringTheDrain_OtherZoneIsGrantedOnRelease(t *testing.T
 	}
 	inZones(t, finishing, func(t *testing.T, z *zones, ended <-chan error) {
 		z.Move(t, "east", "west", 2*time.Minute)
-		z.wait(t)
+		z.queueWest(t)
 		if err := <-ended; err != nil {
 			t.Errorf("Run = %v, want nil", err)
 		}
@@ -83,7 +83,7 @@ func TestMove_JobIgnoresDrain_KeepsSlotUntilExpiry(t *testing.T) {
 	inZones(t, stubborn, func(t *testing.T, z *zones, ended <-chan error) {
 		moved := time.Now()
 		z.Move(t, "east", "west", time.Minute, "job")
-		z.wait(t)
+		z.queueWest(t)
 		next := <-z.granted
 		if waited := time.Since(moved); waited < time.Minute || waited > 71*time.Second {
 			t.Errorf("granted after %s, want 60 s to 71 s for a drain of 1 min and a duration of 10 s", waited)
@@ -138,7 +138,7 @@ func TestCordon_DeniesUntilUncordon(t *testing.T) {
 		if err := p.Release(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if d, ok := errors.AsType[*client.DeniedError](second(c.Semaphore("job").TryAcquire(t.Context()))); !ok || d.Reason != client.ReasonCordoned {
+		if d, ok := errors.AsType[*client.DeniedError](secondResult(c.Semaphore("job").TryAcquire(t.Context()))); !ok || d.Reason != client.ReasonCordoned {
 			t.Errorf("TryAcquire during the cordon = %v, want ReasonCordoned", d)
 		}
 		srv.Uncordon(t, id)

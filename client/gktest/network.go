@@ -10,8 +10,8 @@ import (
 )
 
 // Partition cuts off the given clients, or all clients if none are given. Calls and streams hang, connections do not
-// break, and new ones cannot be opened. Data sent in the meantime is held back and arrives after Heal, unless its
-// sender closes the connection first, as a client does after a few seconds without a response.
+// break, and new ones cannot be opened. Data sent in the meantime is held back and arrives after Heal. It may have no
+// effect if its sender has closed the connection by then, as a client does after a few seconds without a response.
 func (s *Server) Partition(t testing.TB, clients ...*client.Client) {
 	t.Helper()
 	for _, l := range s.linksFor(t, clients) {

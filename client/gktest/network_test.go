@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// wireCount returns the number of open connections of c.
+// wireCount returns the number of c's open connections.
 func wireCount(t *testing.T, srv *Server, c *client.Client) int {
 	t.Helper()
 	return len(srv.linksFor(t, []*client.Client{c})[0].openWires())
@@ -125,7 +125,7 @@ func TestDisconnect_ClientsReconnect(t *testing.T) {
 		c := srv.Dial(t, "app1")
 		p := acquire(t, c, "job")
 		granted := make(chan error, 1)
-		go func() { granted <- second(srv.Dial(t, "app2").Semaphore("job").Acquire(t.Context())) }()
+		go func() { granted <- secondResult(srv.Dial(t, "app2").Semaphore("job").Acquire(t.Context())) }()
 		srv.Advance(t, 2*time.Second)
 		wires := srv.linksFor(t, []*client.Client{c})[0].openWires()
 		srv.Disconnect(t)

@@ -8,7 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// Pause pauses a semaphore as an operator would: it grants no permits until Resume. Its holders keep their permits.
+// Pause pauses a semaphore as an operator would. The semaphore grants no permits until Resume, but its holders keep
+// theirs.
 func (s *Server) Pause(t testing.TB, semaphore, reason string) {
 	t.Helper()
 	s.pause(t, client.PauseRequest{Selector: only(semaphore), Reason: reason})

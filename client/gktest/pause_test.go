@@ -12,7 +12,7 @@ func TestPause_DeniesUntilResume(t *testing.T) {
 	runInBubble(t, func(t *testing.T, srv *Server) {
 		c := srv.Dial(t, "app1")
 		srv.Pause(t, "job", "disk is full")
-		if d, ok := errors.AsType[*client.DeniedError](second(c.Semaphore("job").TryAcquire(t.Context()))); !ok || d.Reason != client.ReasonPaused {
+		if d, ok := errors.AsType[*client.DeniedError](secondResult(c.Semaphore("job").TryAcquire(t.Context()))); !ok || d.Reason != client.ReasonPaused {
 			t.Errorf("TryAcquire during the pause = %v, want ReasonPaused", d)
 		}
 		srv.Resume(t, "job")

@@ -62,7 +62,7 @@ func (s *Server) revoke(t testing.TB, what string, req *gatekeeperv1.RevokeReque
 	})
 }
 
-// Holders returns the permits that occupy slots of a semaphore, ordered by token. They include permits that are cooling
+// Holders returns the permits that occupy a semaphore's slots, ordered by token. They include permits that are cooling
 // or held for an operator; see their State.
 func (s *Server) Holders(t testing.TB, semaphore string) (permits []*gatekeeperv1.Permit) {
 	t.Helper()
@@ -78,7 +78,7 @@ func (s *Server) Holders(t testing.TB, semaphore string) (permits []*gatekeeperv
 	return permits
 }
 
-// Waiters returns the waiters for a permit of a semaphore, in queue order.
+// Waiters returns the waiters in a semaphore's queue, in order.
 func (s *Server) Waiters(t testing.TB, semaphore string) (waiters []*gatekeeperv1.Waiter) {
 	t.Helper()
 	s.do(t, "waiters for "+semaphore, func(ctx context.Context) error {

@@ -22,7 +22,7 @@ func TestExpire_NotifiesTheHolderAndGrantsToTheNextWaiter(t *testing.T) {
 			}
 			granted <- next
 		}()
-		srv.Advance(t, 2*time.Second) // the permit is registered on the client's stream
+		srv.Advance(t, 2*time.Second) // until the permit is registered on the client's stream
 		if w := srv.Waiters(t, "job"); len(w) != 1 || w[0].GetIdentity().GetAcquirer() != "app2" {
 			t.Fatalf("waiters = %v, want only app2", w)
 		}
@@ -72,7 +72,7 @@ func TestExpire_CoolingPermit_EndsTheCooldown(t *testing.T) {
 	})
 }
 
-func TestExpireAll_EndsOnlyThePermitsOfThatSemaphore(t *testing.T) {
+func TestExpireAll_KeepsPermitsOfOtherSemaphores(t *testing.T) {
 	runInBubble(t, func(t *testing.T, srv *Server) {
 		srv.Define(t, &gatekeeperv1.Definition{Name: "job", Permits: new(uint32(3))}, &gatekeeperv1.Definition{Name: "other"})
 		c := srv.Dial(t, "app1")
@@ -86,7 +86,7 @@ func TestExpireAll_EndsOnlyThePermitsOfThatSemaphore(t *testing.T) {
 		}
 		srv.Advance(t, time.Hour)
 		if !other.Held() {
-			t.Error("a permit of another semaphore ended")
+			t.Error("the other semaphore's permit ended")
 		}
 	})
 }
@@ -99,8 +99,8 @@ func TestRevoke_NotifiesTheHolderAndKeepsTheSlot(t *testing.T) {
 		srv.Revoke(t, p.Token(), "disk is full")
 		srv.Advance(t, 0)
 		wantCause(t, p.Context(), client.ErrRevoked)
-		if d, ok := errors.AsType[*client.DeniedError](second(srv.Dial(t, "app2").Semaphore("job").TryAcquire(t.Context()))); !ok {
-			t.Errorf("TryAcquire after a revoke = %v, want a denial", d)
+		if d, ok := errors.AsType[*client.DeniedError](secondResult(srv.Dial(t, "app2").Semaphore("job").TryAcquire(t.Context()))); !ok {
+			t.Errorf("TryAcquire after Revoke = %v, want a denial", d)
 		}
 		if err := p.Release(t.Context()); err != nil {
 			t.Error(err)

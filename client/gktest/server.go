@@ -21,14 +21,14 @@ import (
 // callTimeout bounds each call to the server, in the test's time. It is long because test machines can be busy.
 const callTimeout = 30 * time.Second
 
-// The addresses that the server advertises on virtual time.
+// The addresses of the in-memory listeners. On real time, the server advertises its TCP address instead of virtualAPI.
 const (
 	virtualAPI  = "gktest:7420"
 	virtualPeer = "gktest:7421"
 )
 
-// Server is a Gatekeeper server for tests. It is safe for concurrent use, except that methods that take a testing.TB
-// end the test on failure, so they must be called from the test's goroutine.
+// Server is a Gatekeeper server for tests. It is safe for concurrent use, but methods that take a testing.TB must be
+// called from the test's goroutine, because they end the test on failure.
 type Server struct {
 	memory       *gatekeeper.Memory
 	log          *slog.Logger
@@ -133,14 +133,14 @@ func inBubble() (yes bool) {
 
 // start opens the server with the data in memory.
 func (s *Server) start() error {
-	api, peers := newMemListener(virtualAPI), newMemListener(virtualPeer) // no peer connects
+	api, peers := newMemListener(virtualAPI), newMemListener(virtualPeer) // no peers connect
 	advertise := virtualAPI
 	if s.tcp != nil {
 		advertise = s.tcp.Addr().String()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
-	var profile gatekeeper.Profile // the server becomes the leader immediately
+	var profile gatekeeper.Profile // if left empty, the server becomes the leader immediately
 	if s.virtual {
 		profile = gatekeeper.ProfileDefault // fewer heartbeats per virtual hour
 	}
@@ -187,7 +187,7 @@ func (s *Server) shutdown() error {
 		return nil
 	}
 	if s.ops != nil {
-		_ = s.ops.Close() // it returns no errors
+		_ = s.ops.Close() // it always returns nil
 	}
 	err := s.stop()
 	if s.tcp != nil {

@@ -141,13 +141,13 @@ func TestStop_LongerThanDuration_HolderStopsBeforeNextGrant(t *testing.T) {
 			t.Error("the permit was still held after its duration")
 		}
 		srv.Restart(t)
-		if d, ok := errors.AsType[*client.DeniedError](second(srv.Dial(t, "app2").Semaphore("job").TryAcquire(t.Context()))); !ok {
-			t.Errorf("TryAcquire after the restart = %v, want a denial, because permits are renewed for their full duration on restart", d)
+		if d, ok := errors.AsType[*client.DeniedError](secondResult(srv.Dial(t, "app2").Semaphore("job").TryAcquire(t.Context()))); !ok {
+			t.Errorf("TryAcquire after the restart = %v, want a denial, because a restart renews permits for their full duration", d)
 		}
 	})
 }
 
-func second[A, B any](_ A, b B) B { return b }
+func secondResult[A, B any](_ A, b B) B { return b }
 
 func TestDefine_CreatesAndReplaces(t *testing.T) {
 	runInBubble(t, func(t *testing.T, srv *Server) {
@@ -170,7 +170,7 @@ func TestDefineFile_DefinesTheSemaphoresInTheFile(t *testing.T) {
 	srv := Start(t)
 	srv.DefineFile(t, path)
 	acquire(t, srv.Dial(t, "app1", client.WithGroup("prod")), "nightly-export")
-	if d, ok := errors.AsType[*client.DeniedError](second(srv.Dial(t, "app1").Semaphore("nightly-export").TryAcquire(t.Context()))); !ok || d.Reason != client.ReasonGroupMismatch {
+	if d, ok := errors.AsType[*client.DeniedError](secondResult(srv.Dial(t, "app1").Semaphore("nightly-export").TryAcquire(t.Context()))); !ok || d.Reason != client.ReasonGroupMismatch {
 		t.Errorf("TryAcquire by a client in another group = %v, want ReasonGroupMismatch", d)
 	}
 	wantFatal(t, "absent.yaml", func(s testing.TB) { srv.DefineFile(s, "absent.yaml") })

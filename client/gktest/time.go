@@ -7,8 +7,8 @@ import (
 )
 
 // Advance lets virtual time pass and returns once every goroutine in the bubble is blocked, so that all effects have
-// occurred. With a d of 0, it only waits for that. It fails the test outside a testing/synctest bubble, where time is
-// real.
+// occurred. If d is 0, it only waits for that. Outside a testing/synctest bubble, where time is real, it fails the
+// test.
 func (s *Server) Advance(t testing.TB, d time.Duration) {
 	t.Helper()
 	if !s.virtual {
@@ -19,7 +19,7 @@ func (s *Server) Advance(t testing.TB, d time.Duration) {
 }
 
 // Await waits until cond returns true. It fails the test after 30 seconds, which are virtual in a bubble. what
-// describes the condition for the failure message.
+// describes the condition in the failure message.
 func (s *Server) Await(t testing.TB, what string, cond func() bool) {
 	t.Helper()
 	const poll = 10 * time.Millisecond

@@ -20,7 +20,7 @@ func (s *Server) TakeOver(t testing.TB, semaphore string, token uint64, reason s
 }
 
 // CancelJob cancels a job as an operator would: no more of its tasks are handed out, and workers holding one must stop.
-// The other switches treat a worker like any other holder of a permit.
+// The other switches treat a worker like any other permit holder.
 func (s *Server) CancelJob(t testing.TB, id, reason string) {
 	t.Helper()
 	s.do(t, "cancel job "+id, func(ctx context.Context) error {
@@ -29,7 +29,7 @@ func (s *Server) CancelJob(t testing.TB, id, reason string) {
 	})
 }
 
-// Tasks returns the tasks of a job in index order, with their payloads and results.
+// Tasks returns a job's tasks in index order, with their payloads and results.
 func (s *Server) Tasks(t testing.TB, job string) (tasks []*gatekeeperv1.Task) {
 	t.Helper()
 	s.do(t, "tasks of job "+job, func(ctx context.Context) error {

@@ -11,12 +11,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// CatchUp runs the missed firings of a job according to the definition's misfire policy; see client.Runner.CatchUp.
-// Call it after the scheduler has started, and after the host was suspended. task is the job's function. CatchUp calls
+// CatchUp runs a job's missed firings according to the definition's misfire policy; see client.Runner.CatchUp. Call it
+// after starting the scheduler, and again after the host has been suspended. task is the job's function. CatchUp calls
 // it directly, not through gocron, so the job's event listeners are not called.
 //
-// CatchUp supports CronJob and DurationJob. For other kinds of jobs it returns an error, because gocron only reports
-// when they are due next.
+// CatchUp supports CronJob and DurationJob. For other kinds of jobs it returns an error, because gocron reports only
+// when they are next due.
 func (l *Locker) CatchUp(ctx context.Context, job gocron.Job, task func(context.Context) error) error {
 	past, known, err := l.past(job)
 	if err != nil {
@@ -29,8 +29,8 @@ func (l *Locker) CatchUp(ctx context.Context, job gocron.Job, task func(context.
 }
 
 // Missed returns, in order, the firings that CatchUp would run now. It is for programs that start runs with WithBegin.
-// Start each firing with DueRun.Begin, and pass client.DenialWait so that hosts take turns. A job whose past due times
-// are unknown is an error only if the definition requires missed firings to run.
+// Start each firing with DueRun.Begin and client.DenialWait, so that hosts take turns. If the job's past due times are
+// unknown, Missed returns an error only if the definition requires missed firings to run.
 func (l *Locker) Missed(ctx context.Context, job gocron.Job) ([]DueRun, error) {
 	past, known, err := l.past(job)
 	if err != nil {
@@ -61,10 +61,10 @@ func pastUnknownError(job gocron.Job) error {
 	return fmt.Errorf("job %q: past due times can be determined only for a CronJob or a DurationJob", job.Name())
 }
 
-// past returns the schedule of a job. known is false if only gocron can compute it, because gocron does not report past
-// due times.
+// past returns a function that computes the job's due times. known is false if only gocron can compute them, because
+// gocron does not report past due times.
 func (l *Locker) past(job gocron.Job) (past func(time.Time) time.Time, known bool, err error) {
-	next := following(job.Schedule())
+	next := nextDueFunc(job.Schedule())
 	if next == nil {
 		return nil, false, nil
 	}
@@ -72,13 +72,13 @@ func (l *Locker) past(job gocron.Job) (past func(time.Time) time.Time, known boo
 	if err != nil {
 		return nil, false, fmt.Errorf("job %q: %w", job.Name(), err)
 	}
-	zone := nextRun.Location() // the location of the scheduler
+	zone := nextRun.Location() // the scheduler's location
 	return func(after time.Time) time.Time { return next(after.In(zone)) }, true, nil
 }
 
-// following returns a function that computes the first due time after a given time. It returns nil if only gocron can
+// nextDueFunc returns a function that computes the first due time after a given time. It returns nil if only gocron can
 // compute the schedule.
-func following(s gocron.JobSchedule) func(time.Time) time.Time {
+func nextDueFunc(s gocron.JobSchedule) func(time.Time) time.Time {
 	switch s := s.(type) {
 	case gocron.DurationJobSchedule:
 		return func(after time.Time) time.Time { return after.Truncate(s.Duration).Add(s.Duration) }

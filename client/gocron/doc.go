@@ -12,20 +12,21 @@
 // gocron calls Lock with the context and the name of the job, and Unlock after the job has returned. That suffices for
 // mutual exclusion, but not for running a job only once: if the clocks of two schedulers differ by more than the job's
 // run time, the second one calls Lock after the first has unlocked (gocron issue 841). A run is identified by its due
-// time, which is the same in every scheduler, however wrong its clock is. gocron does not pass it to the Locker, but
-// keeps due times in the job. So the Locker follows its scheduler, reads the due times, and claims the firing {job
-// name, due time in UTC} together with the permit. A firing can be claimed only once. duetimes.go explains how the
-// Locker finds the due time of a run, even if gocron has already dropped it or has moved on to the next.
+// time, which is the same in every scheduler, however wrong its clock is. gocron does not pass the due time to the
+// Locker, but keeps a list of due times in the job. So the Locker follows its scheduler, reads the due times, and
+// claims the firing {job name, due time in UTC} together with the permit. A firing can be claimed only once.
+// duetimes.go explains how the Locker finds a run's due time, even if gocron has already dropped it or has moved on to
+// the next.
 //
 // A run belongs to the latest due time that has passed. A scheduler that is late does not work through its backlog, and
 // runs queued by gocron (LimitModeWait) count as one. A run without a scheduled due time is refused, unless
-// WithUnscheduled lets it run with only a permit. Examples are a run started by Job.RunNow, and one started by
-// WithStartImmediately, which is due at a different time in each scheduler.
+// WithUnscheduled lets it run with only a permit. Examples are a run started by Job.RunNow, and the first run of a job
+// with WithStartImmediately, which is due at a different time in each scheduler.
 //
-// A DurationJob, and a CronJob with "@every", count from the start of each scheduler, so the due times of two
-// schedulers differ. They are rounded down to multiples of the duration, counted in UTC from the zero time. One
-// scheduler runs the job in each such interval. For a DurationRandomJob, the longest duration is used. All other jobs
-// follow a wall clock: use the same gocron.WithLocation for every scheduler.
+// The intervals of a DurationJob, and of a CronJob with "@every", start when the scheduler starts, so the due times in
+// two schedulers differ. The Locker rounds them down to multiples of the duration, counted in UTC from the zero time,
+// and only one scheduler runs the job in each of the resulting intervals. For a DurationRandomJob, the longest duration
+// is used. All other jobs follow a wall clock: use the same gocron.WithLocation for every scheduler.
 //
 // # Locker or Elector
 //
@@ -36,5 +37,5 @@
 //
 // The compatibility promise of package client applies within major version 1. Package go-co-op/gocron/v2 is part of
 // this package's API. A new major version of it will be supported by a new package here. A minor version may determine
-// the due time of a run more precisely if gocron exposes more.
+// a run's due time more precisely if gocron exposes more.
 package gocron

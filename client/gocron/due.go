@@ -12,8 +12,8 @@ import (
 // maxTracked is the maximum number of due times tracked per job.
 const maxTracked = 16
 
-// due returns the due time, in UTC, of the run of a job that starts now. It returns the zero time for an unscheduled
-// run, if such runs are allowed.
+// due returns the due time, in UTC, of the run that is starting now. It returns the zero time for an unscheduled run,
+// if such runs are allowed.
 func (l *Locker) due(ctx context.Context, name string) (time.Time, error) {
 	now := l.now()
 	l.mu.Lock()
@@ -68,15 +68,15 @@ func (l *Locker) dueTimesOf(ctx context.Context) *dueTimes {
 	return t
 }
 
-// snapshot is the state of a job as reported by its scheduler.
+// snapshot is a job's state, as reported by its scheduler.
 type snapshot struct {
 	schedule gocron.JobSchedule
-	// runs lists the due times that the scheduler keeps for the job, in any order, and then the due times that follow
-	// the latest of these. Some may belong to runs that have already started.
+	// runs lists the due times that the scheduler keeps for the job, in any order, followed by the due times after the
+	// latest of them. Some may belong to runs that have already started.
 	runs []time.Time
 }
 
-// read reads the state of a job from the scheduler. It retries until the scheduler responds or ctx ends.
+// read reads a job's state from the scheduler. It retries until the scheduler responds or ctx ends.
 func read(ctx context.Context, s gocron.Scheduler, name string) (snapshot, error) {
 	var job gocron.Job
 	for _, j := range s.Jobs() {
@@ -84,7 +84,7 @@ func read(ctx context.Context, s gocron.Scheduler, name string) (snapshot, error
 			continue
 		}
 		if job != nil {
-			return snapshot{}, errors.New("the scheduler has two jobs with that name: distinguish them with gocron.WithName")
+			return snapshot{}, errors.New("the scheduler has two jobs with that name: give them different names with gocron.WithName")
 		}
 		job = j
 	}

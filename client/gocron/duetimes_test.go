@@ -57,7 +57,7 @@ func TestTake_ReturnsTheDueTimeOfEachRun(t *testing.T) {
 	}
 }
 
-func TestTake_RandomAndDropped_ReturnsNow(t *testing.T) {
+func TestTake_RandomJobWithDroppedDueTime_ReturnsNow(t *testing.T) {
 	var table dueTimes
 	random := gocron.DurationRandomJobSchedule{Min: time.Second, Max: time.Minute}
 	if got := table.take(snapshot{schedule: random}, noon, 0); !got.Equal(noon) {
@@ -68,10 +68,10 @@ func TestTake_RandomAndDropped_ReturnsNow(t *testing.T) {
 	}
 }
 
-func TestPass_LaterRunsDoNotTakeTheDueTime(t *testing.T) {
+func TestSkipPassed_LaterRunsDoNotTakeTheDueTime(t *testing.T) {
 	var table dueTimes
 	table.take(snapshot{runs: at(0, 1, 2)}, noon, 0)
-	table.pass(at(1)[0], 0)
+	table.skipPassed(at(1)[0], 0)
 	if got := table.take(snapshot{runs: at(2, 3)}, at(1.5)[0], 0); !got.IsZero() {
 		t.Errorf("take() for a manual run = %s, want the zero time", got)
 	}
@@ -80,7 +80,7 @@ func TestPass_LaterRunsDoNotTakeTheDueTime(t *testing.T) {
 	}
 }
 
-func TestDueTimes_ManyPassed_IsBounded(t *testing.T) {
+func TestDueTimes_ManyPassed_ListIsBounded(t *testing.T) {
 	var table dueTimes
 	for i := range 100 {
 		var runs []time.Time

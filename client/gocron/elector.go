@@ -60,8 +60,8 @@ func (e *Elector) lead(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// leads reports whether the term is still in force. It checks the permit's deadline as well as the context.
-func (t *term) leads() bool {
+// active reports whether the term is still in force. It checks the permit's deadline as well as the context.
+func (t *term) active() bool {
 	return t != nil && t.ctx.Err() == nil && (t.permit == nil || t.permit.Held())
 }
 
@@ -69,7 +69,7 @@ func (t *term) leads() bool {
 func (e *Elector) IsLeader(context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.term.leads() {
+	if !e.term.active() {
 		return ErrNotLeader
 	}
 	return nil
@@ -82,7 +82,7 @@ func (e *Elector) Task(job func(context.Context) error) gocron.Task {
 	return gocron.NewTask(func(gocronCtx context.Context) error {
 		e.mu.Lock()
 		t := e.term
-		if !t.leads() {
+		if !t.active() {
 			e.mu.Unlock()
 			return ErrNotLeader
 		}

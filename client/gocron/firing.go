@@ -40,9 +40,9 @@ func firing(s gocron.JobSchedule, at time.Time) time.Time {
 	return at
 }
 
-// unseen returns the due times after taken that can be computed from the schedule. It is used if the scheduler
+// dueTimesAfter returns the due times after taken that can be computed from the schedule. It is used if the scheduler
 // currently has none for the job.
-func unseen(s gocron.JobSchedule, taken, now time.Time) (all []time.Time) {
+func dueTimesAfter(s gocron.JobSchedule, taken, now time.Time) (all []time.Time) {
 	next := func(time.Time) time.Time { return time.Time{} }
 	switch s := s.(type) {
 	case gocron.DurationJobSchedule:
@@ -76,8 +76,8 @@ func parse(crontab string) cron.Schedule {
 }
 
 // firstOccurrence handles the day on which clocks are set back. If at is the second activation with the same local
-// time, and gocron skips it, the result is the first. The second is not skipped if gocron was started between
-// the two.
+// time, and gocron skips it, the result is the first. gocron does not skip the second if it was started between the
+// two.
 func firstOccurrence(s cron.Schedule, at time.Time) time.Time {
 	change, _ := at.ZoneBounds()
 	if change.IsZero() {

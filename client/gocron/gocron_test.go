@@ -50,7 +50,7 @@ func newNode(t *testing.T, c *client.Client, now time.Time, opts ...gkgocron.Opt
 	return n
 }
 
-// job adds a job that checks for its permit and returns.
+// job adds a job that checks that it has a permit, and returns.
 func (n *node) job(name string, d gocron.JobDefinition, opts ...gocron.JobOption) gocron.Job {
 	n.t.Helper()
 	return n.add(name, d, n.locker.Task(func(ctx context.Context) error {
@@ -106,7 +106,7 @@ func receive[T any](t *testing.T, c <-chan T, what string) T {
 func wantDenied(t *testing.T, err error, reason client.Reason) {
 	t.Helper()
 	if d, ok := errors.AsType[*client.DeniedError](err); !ok || d.Reason != reason {
-		t.Errorf("skipped with %v, want %s", err, reason)
+		t.Errorf("error = %v, want a denial with reason %s", err, reason)
 	}
 }
 
@@ -174,7 +174,7 @@ func TestLocker_PermitRevoked_CancelsTheTaskAndFreesTheSlot(t *testing.T) {
 	n.settle()
 	n.clock.Advance(time.Minute)
 	if err := receive(t, n.skipped, "the skip"); !errors.Is(err, gkgocron.ErrRunning) {
-		t.Errorf("skipped with %v, want ErrRunning", err)
+		t.Errorf("the run was skipped with error %v, want ErrRunning", err)
 	}
 	srv.Revoke(t, token, "a test")
 	if cause := receive(t, causes, "the task to return"); !errors.Is(cause, client.ErrRevoked) {
@@ -218,7 +218,7 @@ func TestLocker_RunNow_RequiresWithUnscheduled(t *testing.T) {
 		if allowed {
 			receive(t, n.ran, "the run")
 		} else if err := receive(t, n.skipped, "the skip"); !errors.Is(err, gkgocron.ErrUnscheduled) {
-			t.Errorf("skipped with %v, want ErrUnscheduled", err)
+			t.Errorf("the run was skipped with error %v, want ErrUnscheduled", err)
 		}
 	}
 }

@@ -25,8 +25,9 @@ var (
 	ErrUnscheduled = errors.New("the run has no scheduled due time")
 )
 
-// Locker is a gocron.Locker. A lock is a permit of the semaphore with the job's name, and claims the firing that is
-// due. Pass a Locker to one scheduler, or to some of its jobs, and call Follow with that scheduler.
+// Locker is a gocron.Locker whose locks are permits. By default, a job's permits come from the semaphore with the job's
+// name. Each lock also claims the firing that is due. Pass a Locker to one scheduler, or to some of its jobs, and call
+// Follow with that scheduler.
 type Locker struct {
 	client      *client.Client
 	semaphore   func(job string) *client.Semaphore
@@ -38,10 +39,10 @@ type Locker struct {
 
 	mu        sync.Mutex // guards everything below
 	scheduler gocron.Scheduler
-	// runs holds the running jobs by context, because the context is all that gocron passes to both the Locker and the
-	// task of a job.
+	// runs holds the running jobs by context, because the context is all that gocron passes to both the Locker and a
+	// job's task.
 	runs map[context.Context]*lock
-	// dueTimes holds the due times of the jobs, also by context.
+	// dueTimes holds the jobs' due times, also by context.
 	dueTimes map[context.Context]*dueTimes
 }
 
@@ -50,8 +51,8 @@ var _ gocron.Locker = (*Locker)(nil)
 // Option is an option for NewLocker.
 type Option func(*Locker)
 
-// WithSemaphore sets the function that returns the semaphore of a job. By default, it is the client's semaphore with
-// the job's name.
+// WithSemaphore sets the function that returns a job's semaphore. By default, that is the semaphore with the job's
+// name.
 func WithSemaphore(f func(job string) *client.Semaphore) Option {
 	return func(l *Locker) { l.semaphore = f }
 }
@@ -60,40 +61,39 @@ func WithSemaphore(f func(job string) *client.Semaphore) Option {
 // permit or for a server delays the job's own schedule. Firings are named after the job.
 //
 // If runs may wait, give a OneTimeJob only one start time. If an earlier run is still waiting when the last of several
-// times has passed, gocron (v2.21.2) loops forever looking for the next time, and no job of that scheduler runs again.
+// times has passed, gocron (v2.21.2) loops forever looking for the next time, and that scheduler runs no more jobs.
 func WithJobOptions(opts ...client.JobOption) Option {
 	return func(l *Locker) { l.options = append(l.options, opts...) }
 }
 
 // WithBegin sets the function that starts a run. f must return the result of DueRun.Begin, but it can do other work
-// first. It can call Begin several times, for example after a denial, and with a different context: the context of the
-// run is derived from the context of the last call. f must also meet the contract of Lock.
+// first. It can call Begin several times, for example after a denial, and with a different context: the run's context
+// is derived from the one passed to the last call. f must also meet the contract of gocron.Locker.
 func WithBegin(f func(context.Context, DueRun) (*client.Run, error)) Option {
 	return func(l *Locker) { l.begin = f }
 }
 
 // WithUnscheduled lets runs without a scheduled due time, such as those started by Job.RunNow or
-// gocron.WithStartImmediately, run with only a permit, without a firing. Do not combine it with gocron.LimitModeWait,
+// gocron.WithStartImmediately, run with a permit but without a firing. Do not combine it with gocron.LimitModeWait,
 // because runs that were queued after a slow run count as unscheduled.
 func WithUnscheduled() Option { return func(l *Locker) { l.unscheduled = true } }
 
 // WithNow replaces the clock. Use it if the scheduler has its own clock.
 func WithNow(now func() time.Time) Option { return func(l *Locker) { l.now = now } }
 
-// DueRun is a run of a job that is due and does not hold a permit yet.
+// DueRun is a run that is due but does not hold a permit yet.
 type DueRun struct {
 	// Job is the name of the job.
 	Job string
 	// Due is the due time, in UTC, which identifies the firing. It is zero for an unscheduled run.
 	Due time.Time
 	// AfterGap is set if due times before Due passed without a run here, for example because the host was suspended.
-	// Locker.Missed returns those that should still run.
+	// Locker.Missed returns the firings that should still run.
 	AfterGap bool
 	locker   *Locker
 }
 
-// Begin acquires the permit and claims the firing, with the options of the Locker followed by opts; see
-// client.Runner.Begin.
+// Begin acquires the permit and claims the firing, with the Locker's options followed by opts; see client.Runner.Begin.
 func (d DueRun) Begin(ctx context.Context, opts ...client.JobOption) (*client.Run, error) {
 	l := d.locker
 	all := slices.Concat([]client.JobOption{client.WithFiringName(d.Job), client.WithOneWaiter()}, l.options, opts)
@@ -112,21 +112,21 @@ func NewLocker(c *client.Client, opts ...Option) *Locker {
 	return l
 }
 
-// Follow sets the scheduler whose jobs the Locker locks. No job runs until then.
+// Follow sets the scheduler whose jobs the Locker locks. No jobs run until it is called.
 func (l *Locker) Follow(s gocron.Scheduler) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.scheduler = s
 }
 
-// Lock acquires the permit for a run of a job that is due. If the job does not run, for example because the firing has
-// already run elsewhere, the error is one that client.Runner.Run returns, or one of this package's errors. gocron
-// passes it to the job's AfterLockError listener.
+// Lock acquires the permit for a run that is due. If the job does not run, for example because the firing has already
+// run elsewhere, Lock returns one of this package's errors or an error from client.Runner.Run. gocron passes it to the
+// job's AfterLockError listener.
 func (l *Locker) Lock(ctx context.Context, job string) (gocron.Lock, error) {
 	k := &lock{locker: l, ctx: ctx}
 	if !l.enter(k) {
 		now := l.now()
-		l.dueTimesOf(ctx).pass(now, drift(l.base, now))
+		l.dueTimesOf(ctx).skipPassed(now, drift(l.base, now))
 		return nil, fmt.Errorf("job %q: %w", job, ErrRunning)
 	}
 	due, err := l.due(ctx, job)
@@ -167,7 +167,7 @@ type lock struct {
 	locker *Locker
 	ctx    context.Context //nolint:containedctx // it identifies the job
 	run    *client.Run
-	err    error // the error of the task; written before Unlock, on the same goroutine
+	err    error // the task's error; written before Unlock, on the same goroutine
 }
 
 // Unlock releases the permit. gocron calls it after the job has returned. The context may have ended.

@@ -104,7 +104,7 @@ func TestLocker_PermitLost_CancelsTheTaskInTimeAndLaterRunsSucceed(t *testing.T)
 				l.recover(t, srv)
 				second := <-permits
 				if later := <-reports; second.Token() <= first.Token() || later.Err != nil || !later.Due.After(report.Due) {
-					t.Errorf("later run: token %d after %d, report %+v", second.Token(), first.Token(), later)
+					t.Errorf("later run has token %d after %d and report %+v, want a larger token, no error and a later due time", second.Token(), first.Token(), later)
 				}
 			})
 		})
@@ -143,7 +143,7 @@ func TestLocker_PlainTaskOutlivesItsPermit_ReportsAnOverrun(t *testing.T) {
 		}
 		// This scheduler does not start the job again while it is running.
 		if err := <-skipped; !errors.Is(err, gkgocron.ErrRunning) {
-			t.Errorf("skipped with %v, want ErrRunning", err)
+			t.Errorf("the run was skipped with error %v, want ErrRunning", err)
 		}
 		if err := p.Release(t.Context()); err != nil {
 			t.Error(err)

@@ -14,8 +14,8 @@ import (
 	gkgocron "github.com/gatekeeperd/gatekeeper/client/gocron"
 )
 
-// skewed is a node with one job and a clock that is off by skew.
-type skewed struct {
+// skewedNode is a node with one job and a clock that is off by skew.
+type skewedNode struct {
 	*node
 	job      gocron.Job
 	skew     time.Duration
@@ -23,7 +23,7 @@ type skewed struct {
 }
 
 // next returns the job's next due time on the node's clock, or the zero time if there is none.
-func (n *skewed) next() time.Time {
+func (n *skewedNode) next() time.Time {
 	n.t.Helper()
 	runs, err := n.job.NextRuns(2)
 	if err != nil {
@@ -37,7 +37,7 @@ func (n *skewed) next() time.Time {
 	return time.Time{}
 }
 
-// This is a harder case of gocron issue 841: all clocks differ, by more than the job's run time. Every firing must run
+// This is a harder case of gocron issue 841: all clocks differ by more than the job's run time. Every firing must run
 // exactly once.
 func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
@@ -87,9 +87,9 @@ func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				<-time.After(time.Until(at("2027-01-01 00:00:00"))) // the server refuses firings far ahead of its clock
 				srv := gktest.Start(t, name)
-				var nodes []*skewed
+				var nodes []*skewedNode
 				for _, skew := range []time.Duration{-2 * time.Second, 0, 2 * time.Second} {
-					n := &skewed{skew: skew, dueTimes: make(chan time.Time, 10)}
+					n := &skewedNode{skew: skew, dueTimes: make(chan time.Time, 10)}
 					finished := client.WithHooks(client.Hooks{Finished: func(_ context.Context, r client.Report) { n.dueTimes <- r.Due }})
 					n.node = newNode(t, srv.Dial(t, "app"+skew.String()), c.from.Add(skew), gkgocron.WithJobOptions(finished))
 					n.job = n.node.job(name, c.d, c.opts...)
@@ -102,7 +102,7 @@ func TestLocker_ThreeSkewedSchedulers_EachFiringRunsExactlyOnce(t *testing.T) {
 					// order of these two steps is not defined.
 					synctest.Wait()
 					// Advance the node whose next run comes first in real time.
-					var first *skewed
+					var first *skewedNode
 					for _, n := range nodes {
 						if next := n.next(); !next.IsZero() && (first == nil || next.Add(-n.skew).Before(first.next().Add(-first.skew))) {
 							first = n

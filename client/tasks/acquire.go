@@ -11,8 +11,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// acquire acquires the permit, and takes over from a dead holder if necessary. It returns the result of the Locker's
-// Begin, or the reason for giving up.
+// acquire acquires the permit, and takes over from a dead holder if necessary. It returns the run that due.Begin
+// started, or the reason for giving up.
 func (a *attempt) acquire(ctx context.Context, due gkgocron.DueRun) (*client.Run, error) {
 	e, policy := a.entry, client.DenialSkip
 	for attempt := 1; ; attempt++ {
@@ -42,7 +42,7 @@ func (a *attempt) acquire(ctx context.Context, due gkgocron.DueRun) (*client.Run
 	}
 }
 
-// judge evaluates the holders that block the task, one by one, until it finds a dead one, whose token it returns.
+// judge evaluates the holders that block the task, one by one. It stops at the first dead holder and returns its token.
 func (e *entry) judge(ctx context.Context, d *client.DeniedError, attempt int) (v Verdict, token uint64) {
 	v = Alive
 	for _, token := range suspects(d) {
@@ -81,7 +81,7 @@ func (e *entry) judgeOne(ctx context.Context, semaphore string, token uint64, at
 	_, own := m.running[token]
 	m.mu.Unlock()
 	if own {
-		return Alive // another task of this process uses the same semaphore
+		return Alive // another task in this process uses the same semaphore
 	}
 	probeCtx, cancel := context.WithTimeout(ctx, m.settings.timeout)
 	defer cancel()
@@ -134,7 +134,7 @@ func (a *attempt) takeOver(ctx context.Context, d *client.DeniedError, token uin
 	}
 	for claim, err := range semaphore.WatchFiring(ctx, f.GetName(), due, token) {
 		if err != nil {
-			return fmt.Errorf("%w Waiting for its holder to stop failed: %w", d, err)
+			return fmt.Errorf("%w Could not wait for its holder to stop: %w", d, err)
 		}
 		if claim.GetState() != gatekeeperv1.FiringState_FIRING_STATE_CLAIMED {
 			break

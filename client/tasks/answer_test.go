@@ -10,10 +10,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client/gktest"
 )
 
-// A task that catches up on a missed due time acquires a permit like any other, and the answer to a probe must report
-// this. Otherwise, a host that failed to claim the firing could declare the holder dead before the holder receives its
+// A task that catches up on a missed due time acquires a permit like any other, and the response to a probe must say
+// so. Otherwise, a host that failed to claim the firing could declare the holder dead before the holder receives its
 // grant.
-func TestAnswer_CurrentOrMissedDueTime_ReportsAsking(t *testing.T) {
+func TestAnswer_CurrentOrMissedDueTime_ReportsAcquiring(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, err := NewManager(gktest.Start(t, "job").Dial(t, "a"))
 		if err != nil {

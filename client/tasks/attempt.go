@@ -19,7 +19,7 @@ type attempt struct {
 	// The Manager's mutex guards everything below.
 	state    State // Acquiring, TakingOver or Running
 	tookOver bool
-	granted  bool // the attempt has a permit, and no other attempt of the task is running
+	granted  bool // the attempt has a permit, and no other attempt is running the task
 }
 
 type attemptKey struct{}
@@ -78,8 +78,8 @@ func (e *entry) enter(missed bool) (*attempt, error) {
 	return a, nil
 }
 
-// takeTurn lets the attempt run, unless another attempt of the task is running, in which case the due time counts as
-// missed.
+// takeTurn lets the attempt run the task. If another attempt is already running it, takeTurn returns false, and the due
+// time counts as missed.
 func (a *attempt) takeTurn() bool {
 	e := a.entry
 	e.manager.mu.Lock()

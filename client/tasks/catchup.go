@@ -9,10 +9,11 @@ import (
 // errGoexit is the error of a run that called runtime.Goexit.
 var errGoexit = errors.New("the task called runtime.Goexit")
 
-// startCatchUp starts making up for missed runs if there may be any. The caller holds the mutex; the task is in use.
+// startCatchUp starts making up for missed runs if there may be any. The caller holds the mutex, and the task is in
+// use.
 func (e *entry) startCatchUp() {
-	if e.behind && !e.catching && !e.removed && e.job != nil {
-		e.catching = true
+	if e.behind && !e.catchingUp && !e.removed && e.job != nil {
+		e.catchingUp = true
 		e.active.Add(1)
 		go e.catchUp()
 	}
@@ -27,7 +28,7 @@ func (e *entry) catchUp() {
 		if !done { // a run called runtime.Goexit
 			m.mu.Lock()
 			defer m.mu.Unlock()
-			e.catching, e.behind = false, true
+			e.catchingUp, e.behind = false, true
 			e.startCatchUp()
 		}
 	}()
@@ -52,7 +53,7 @@ func (e *entry) stillBehind() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if e.removed || !e.behind || e.current != nil && e.current.granted {
-		e.catching = false
+		e.catchingUp = false
 		return false
 	}
 	e.behind = false

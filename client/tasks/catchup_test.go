@@ -42,8 +42,8 @@ func newHourlyFixture(t *testing.T, misfire gatekeeperv1.Misfire, permits uint32
 	return h
 }
 
-// until advances the time to the given time of day. Bubbles start at midnight.
-func (h *hourlyFixture) until(at time.Duration) {
+// advanceTo advances the time to the given time of day. A synctest bubble starts at midnight.
+func (h *hourlyFixture) advanceTo(at time.Duration) {
 	h.Helper()
 	h.srv.Advance(h.T, time.Until(time.Now().Truncate(24*time.Hour).Add(at)))
 }
@@ -92,7 +92,7 @@ func (h *hourlyFixture) registerFunc(m *tasks.Manager, schedule gocron.JobDefini
 	}
 }
 
-func (h *hourlyFixture) want(ran ...string) {
+func (h *hourlyFixture) wantRan(ran ...string) {
 	h.Helper()
 	synctest.Wait()
 	h.mu.Lock()
@@ -124,18 +124,18 @@ func TestRegister_HostsWereDown_RunsMissedDueTimes(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				h := newHourlyFixture(t, c.misfire, 1)
-				h.until(3*time.Hour + 30*time.Minute)
+				h.advanceTo(3*time.Hour + 30*time.Minute)
 				first, second := h.manager("app1"), h.manager("app2")
 				h.register(first, time.Minute)
 				h.register(second, time.Minute)
-				h.until(3*time.Hour + 40*time.Minute)
-				h.want(c.want...)
+				h.advanceTo(3*time.Hour + 40*time.Minute)
+				h.wantRan(c.want...)
 				if err := first.Close(t.Context()); err != nil {
 					t.Error(err)
 				}
 				h.register(h.manager("app1"), time.Minute)
-				h.until(4*time.Hour + 10*time.Minute)
-				h.want(append(c.want, "04:00")...)
+				h.advanceTo(4*time.Hour + 10*time.Minute)
+				h.wantRan(append(c.want, "04:00")...)
 			})
 		})
 	}
@@ -146,18 +146,18 @@ func TestRegister_HostClosedWhileCatchingUp_OtherHostContinues(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHourlyFixture(t, each, 1)
-		h.until(3*time.Hour + 30*time.Minute)
+		h.advanceTo(3*time.Hour + 30*time.Minute)
 		first, second := h.manager("app1"), h.manager("app2")
 		h.register(first, 5*time.Minute)
 		h.srv.Advance(t, time.Minute)
 		h.register(second, 5*time.Minute)
 		h.srv.Advance(t, time.Minute)
-		h.want("01:00")
+		h.wantRan("01:00")
 		if err := first.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		h.until(3*time.Hour + 59*time.Minute)
-		h.want("01:00", "02:00", "03:00")
+		h.advanceTo(3*time.Hour + 59*time.Minute)
+		h.wantRan("01:00", "02:00", "03:00")
 	})
 }
 
@@ -167,19 +167,19 @@ func TestCatchUp_DueTimesPassDuringCatchUp_RunsThemAfterwards(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHourlyFixture(t, each, 2)
-		h.until(2*time.Hour + 30*time.Minute)
+		h.advanceTo(2*time.Hour + 30*time.Minute)
 		m := h.manager("app1")
 		h.register(m, 40*time.Minute)
 		h.srv.Advance(t, time.Minute)
 		if _, info, _ := m.Get(name); info.State != tasks.Running || info.Token == 0 {
 			t.Errorf("Get() = %+v, want the task running with a token", info)
 		}
-		h.until(3*time.Hour + 5*time.Minute)
-		h.want("01:00")
-		h.until(3*time.Hour + 15*time.Minute)
-		h.want("01:00", "02:00")
-		h.until(3*time.Hour + 55*time.Minute)
-		h.want("01:00", "02:00", "03:00")
+		h.advanceTo(3*time.Hour + 5*time.Minute)
+		h.wantRan("01:00")
+		h.advanceTo(3*time.Hour + 15*time.Minute)
+		h.wantRan("01:00", "02:00")
+		h.advanceTo(3*time.Hour + 55*time.Minute)
+		h.wantRan("01:00", "02:00", "03:00")
 	})
 }
 
@@ -202,14 +202,14 @@ func TestManager_HostWasSuspended_CatchesUpByPolicy(t *testing.T) {
 				m := h.manager("app1", tasks.WithScheduler(gocron.WithClock(clock)), tasks.WithNow(clock.Now))
 				h.register(m, 0)
 				synctest.Wait()
-				h.until(4*time.Hour + 30*time.Minute)
-				h.want()
+				h.advanceTo(4*time.Hour + 30*time.Minute)
+				h.wantRan()
 				clock.Advance(time.Since(clock.Now()))
 				synctest.Wait()
-				h.until(5 * time.Hour)
+				h.advanceTo(5 * time.Hour)
 				clock.Advance(time.Since(clock.Now()))
 				h.srv.Advance(t, time.Minute)
-				h.want(c.want...)
+				h.wantRan(c.want...)
 			})
 		})
 	}
@@ -220,7 +220,7 @@ func TestCatchUp_RunFailsPanicsOrExits_ContinuesWithRemainingRuns(t *testing.T) 
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHourlyFixture(t, each, 1)
-		h.until(4*time.Hour + 30*time.Minute)
+		h.advanceTo(4*time.Hour + 30*time.Minute)
 		m := h.manager("app1")
 		h.registerFunc(m, gocron.CronJob("0 * * * *", false), func(_ context.Context, due string) error {
 			switch due {
@@ -234,7 +234,7 @@ func TestCatchUp_RunFailsPanicsOrExits_ContinuesWithRemainingRuns(t *testing.T) 
 			return nil
 		})
 		h.srv.Advance(t, time.Minute)
-		h.want("01:00", "02:00", "03:00", "04:00")
+		h.wantRan("01:00", "02:00", "03:00", "04:00")
 		if _, info, _ := m.Get(name); info.Runs != 4 || info.State != tasks.Idle || info.Err != nil {
 			t.Errorf("Get() = %+v, want 4 runs, Idle and no error", info)
 		}
@@ -246,11 +246,11 @@ func TestRegister_PastDueTimesUnknown_RunsWhenNextDue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHourlyFixture(t, each, 1)
-		h.until(3*time.Hour + 30*time.Minute)
+		h.advanceTo(3*time.Hour + 30*time.Minute)
 		daily := gocron.DailyJob(1, gocron.NewAtTimes(gocron.NewAtTime(4, 0, 0)))
 		h.registerFunc(h.manager("app1"), daily, func(context.Context, string) error { return nil })
-		h.until(4*time.Hour + time.Minute)
-		h.want("04:00")
+		h.advanceTo(4*time.Hour + time.Minute)
+		h.wantRan("04:00")
 	})
 }
 
@@ -259,14 +259,14 @@ func TestRemove_WhileCatchingUp_AbandonsPendingRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHourlyFixture(t, each, 1)
-		h.until(3*time.Hour + 30*time.Minute)
+		h.advanceTo(3*time.Hour + 30*time.Minute)
 		m := h.manager("app1")
 		h.register(m, 10*time.Minute)
 		h.srv.Advance(t, time.Minute)
 		if err := m.Remove(t.Context(), name); err != nil {
 			t.Error(err)
 		}
-		h.want("01:00")
+		h.wantRan("01:00")
 		if got := time.Now().Format("15:04"); got != time.Now().Truncate(24*time.Hour).Add(3*time.Hour+40*time.Minute).Format("15:04") {
 			t.Errorf("removed at %s, want 03:40, when the run ends", got)
 		}

@@ -12,10 +12,10 @@
 //
 // # Task lifecycle
 //
-// Register calls Initialize once, before the first run. Each run holds a permit of the semaphore with the task's name,
-// and claims the firing {task name, due time}, so that only one host runs the task at each due time. The context of Run
-// is cancelled when the permit must be given up. Remove and RemoveNow call Cancel once. After that the Manager no
-// longer uses the task.
+// Register calls Initialize once, before the first run. Each run holds a permit from the semaphore with the task's
+// name, and claims the firing {task name, due time}, so that only one host runs the task at each due time. Run's
+// context is cancelled when the permit must be given up. Remove and RemoveNow call Cancel once. After that the Manager
+// no longer uses the task.
 //
 // # When a run is denied
 //
@@ -25,20 +25,20 @@
 //   - Alive: the task does not run here this time. This is by far the most common case.
 //   - Retry: the Manager tries again to acquire the permit, a limited number of times.
 //   - Dead: a Restartable takes over. The definition must have takeover: true. Any other task waits for its next due
-//     time; the permit of a dead holder expires at the end of its duration.
+//     time; a dead holder's permit expires at the end of its duration.
 //
 // A takeover does not free the permit. It stops the holder, which keeps its permit until it releases the permit or the
 // permit's duration ends. The Manager waits that long in the queue, then calls Reset, and then Run. A wrong judgement
-// therefore costs the holder its run, but two hosts never run a task at the same time. A holder that was only suspended
-// finds its context cancelled when it resumes. If it still writes, a resource that checks the fencing token rejects the
-// write; see package client/fence. The host that took over runs the task for the due time at which it was denied. An
-// earlier due time of the dead holder is not run again.
+// costs the holder its run, but two hosts never run a task at the same time. A holder that was only suspended finds its
+// context cancelled when it resumes. If it still writes, a resource that checks the fencing token rejects the write;
+// see package client/fence. The host that took over runs the task for the due time at which it was denied. If the dead
+// holder was running the task for an earlier due time, that run is not repeated.
 //
 // # Missed runs
 //
 // When a task is registered, and after its host was suspended, the Manager runs the task for the due times that no host
 // has claimed. The definition's misfire and misfire_window select these due times; by default there are none. The
-// Manager can determine the past due times only of a CronJob or a DurationJob. The missed runs take place one after
+// Manager can determine past due times only for a CronJob or a DurationJob. The missed runs take place one after
 // another, and each waits for its permit. If this host dies, other hosts continue. A due time that passes while the
 // task is making up for another one counts as missed. After a suspension, the task first runs for the latest due time.
 //
@@ -52,6 +52,6 @@
 // # Compatibility
 //
 // The compatibility promise of package client applies within major version 1. Package go-co-op/gocron/v2 is part of
-// this package's API. If it gets a new major version, a new package here will support that version. The messages of the
-// HTTP probe and its handler may gain fields.
+// this package's API. If it gets a new major version, a new package here will support that version. The messages
+// exchanged by the HTTP probe and its handler may gain fields.
 package tasks

@@ -17,13 +17,13 @@ type entry struct {
 	name    string
 	task    Task
 	// RemoveNow cancels both contexts. Remove cancels only the second until the run has ended.
-	runCtx, acquireCtx       context.Context //nolint:containedctx // their lifetime is the task's
+	runCtx, acquireCtx       context.Context //nolint:containedctx // they last as long as the task
 	cancelRun, cancelAcquire context.CancelCauseFunc
-	// active counts what is using the task: Register and attempts. Add is called with the Manager's mutex held, before
+	// active counts the users of the task: Register and attempts. Add is called with the Manager's mutex held, before
 	// the task is removed.
-	active sync.WaitGroup
-	cancel sync.Once
-	gone   chan struct{} // closed when the Manager no longer uses the task
+	active     sync.WaitGroup
+	cancelOnce sync.Once
+	gone       chan struct{} // closed when the Manager no longer uses the task
 
 	// The Manager's mutex guards everything below.
 	initialized bool
@@ -32,7 +32,7 @@ type entry struct {
 	current     *attempt   // nil if the task is not due
 	missed      *attempt   // the attempt that makes up for a missed run, or nil
 	behind      bool       // due times may have been missed since catchUp last asked for them
-	catching    bool       // catchUp is running
+	catchingUp  bool       // catchUp is running
 	token       uint64     // of the current run
 	abnormal    bool       // the last run on this host ended abnormally
 	started     time.Time
@@ -106,8 +106,8 @@ func (e *entry) retire() {
 		e.cancelTask()
 	}
 	if job != nil {
-		if err := m.scheduler.RemoveJob(job.ID()); err != nil && !errors.Is(err, gocron.ErrJobNotFound) { // gocron has dropped the job
-			m.settings.logger.Error("gatekeeper: cannot remove the task's job", "task", e.name, "error", err)
+		if err := m.scheduler.RemoveJob(job.ID()); err != nil && !errors.Is(err, gocron.ErrJobNotFound) { // gocron may have dropped the job already
+			m.settings.logger.Error("gatekeeper: cannot remove the task from the scheduler", "task", e.name, "error", err)
 		}
 	}
 	e.cancelRun(ErrRemoved)
@@ -119,7 +119,7 @@ func (e *entry) retire() {
 
 // cancelTask calls Cancel exactly once. It returns after Cancel has returned.
 func (e *entry) cancelTask() {
-	e.cancel.Do(func() {
+	e.cancelOnce.Do(func() {
 		defer func() {
 			if r := recover(); r != nil {
 				e.manager.settings.logger.Error("gatekeeper: the task's Cancel panicked", "task", e.name, "panic", r, "stack", string(debug.Stack()))
@@ -136,7 +136,7 @@ func (e *entry) skip(err error) {
 	e.skipped = err
 }
 
-// snapshot returns the state of the task.
+// snapshot returns the task's state.
 func (e *entry) snapshot() Info {
 	m := e.manager
 	m.mu.Lock()

@@ -165,7 +165,7 @@ func ExampleHTTPProbe() {
 		if e.Err != nil && e.Attempt >= 3 {
 			return tasks.Dead
 		}
-		return tasks.ByAnswer(ctx, e) // alive, dead, or, without an answer, retry
+		return tasks.ByAnswer(ctx, e) // alive or dead, or retry if there was no answer
 	})
 	manager, err := tasks.NewManager(c,
 		tasks.WithProbeURL("http://app1.example.com:8080/tasks"), // the URL at which other hosts reach this process

@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Metadata keys of a permit that describe the Manager that holds it.
+// Permit metadata keys that identify the Manager holding the permit.
 const (
 	metadataURL      = "tasks.probe-url"
 	metadataInstance = "tasks.instance"
@@ -24,7 +24,7 @@ const (
 var (
 	// ErrNoProbeURL means that the metadata of the holder's permit contains no probe URL; see WithProbeURL.
 	ErrNoProbeURL = errors.New("the holder's permit has no probe URL")
-	// ErrNotHolder means that the answer at the probe URL came from a process other than the holder's, or from
+	// ErrNotHolder means that the response from the probe URL came from a process other than the holder's, or from
 	// something other than a Manager's Handler.
 	ErrNotHolder = errors.New("the response is not from the holder's process")
 )
@@ -32,22 +32,22 @@ var (
 // maxResponseSize limits how much of a response is read.
 const maxResponseSize = 64 << 10
 
-// answer is the response of a Handler.
+// answer is a Handler's response to a probe.
 type answer struct {
 	Acquirer string `json:"acquirer"`
 	Group    string `json:"group"`
 	Instance string `json:"instance"`
 	Token    string `json:"token"`
-	// Running reports whether a task is running under the token, or its permit is being released.
+	// Running reports whether a task is running under the token, or whether its permit is being released.
 	Running bool `json:"running"`
 	// Acquiring reports whether a task is acquiring a permit from the semaphore. The servers may already have granted
 	// it the token, in a response that it has not received yet.
 	Acquiring bool `json:"acquiring"`
 }
 
-// Handler returns a handler that answers an HTTPProbe. It reports whether a task of this Manager is running under a
-// token. Serve it at the URL given to WithProbeURL. It answers GET requests with JSON, and reveals this process's group
-// and acquirer to every caller.
+// Handler returns a handler for requests from an HTTPProbe. It reports whether a task of this Manager is running under
+// a token. Serve it at the URL given to WithProbeURL. It responds to GET requests with JSON, and reveals this process's
+// group and acquirer to every caller.
 func (m *Manager) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet {
@@ -86,8 +86,8 @@ func (m *Manager) answer(semaphore string, token uint64) answer {
 // a process that has been killed or restarted, even while its permit is still live.
 //
 // A holder is dead if the connection is refused because nothing is listening at the URL any more, if the process has
-// been restarted, or if its Manager is not running a task under the token. If there is no answer, for example because
-// of a timeout, Alive returns an error: the host may be down, busy or cut off. It returns ErrNotHolder if the answer
+// been restarted, or if its Manager is not running a task under the token. If there is no response, for example because
+// of a timeout, Alive returns an error: the host may be down, busy or cut off. It returns ErrNotHolder if the response
 // comes from another group or acquirer, and ErrNoProbeURL if the permit has no URL.
 //
 // Any caller that can acquire a permit can choose the URL that is requested. The GET request carries no credentials,

@@ -90,7 +90,7 @@ func TestHTTPProbe_HolderRunning_IsAliveUntilRunEnds(t *testing.T) {
 	srv := start(t, time.Minute)
 	l, j := newListener(t), newJob(t, new(atomic.Int32))
 	h := newProbedHost(t, srv, dialTCP(t, srv, "app1"), l, j)
-	h.due()
+	h.advanceToDue()
 	r := receive(t, j.runs, "the run")
 	held := srv.Holders(t, name)
 	if len(held) != 1 || held[0].GetToken() != r.token {
@@ -118,11 +118,11 @@ func TestHTTPProbe_HolderKilled_PermitIsTakenOver(t *testing.T) {
 	h1 := newProbedHost(t, srv, c1, l, j1)
 	h2, j2 := newHost(t, srv, dialTCP(t, srv, "app2"), tasks.WithProbe(probe(t))), newJob(t, busy)
 	h2.register(j2)
-	h1.due()
+	h1.advanceToDue()
 	dead := receive(t, j1.runs, "the run").token
 	l.kill()
 	srv.Crash(t, c1)
-	h2.due()
+	h2.advanceToDue()
 	r := receive(t, j2.runs, "the run of the second host")
 	if r.token <= dead || j2.resets.Load() != 1 {
 		t.Errorf("token = %d, want more than %d; reset %d times, want 1", r.token, dead, j2.resets.Load())
@@ -140,7 +140,7 @@ func TestHTTPProbe_HolderRestarted_PermitIsTakenOver(t *testing.T) {
 	c1 := srv.Dial(t, "app1")
 	l, j1 := newListener(t), newJob(t, busy)
 	h1 := newProbedHost(t, srv, c1, l, j1)
-	h1.due()
+	h1.advanceToDue()
 	dead := receive(t, j1.runs, "the run").token
 	former := srv.Holders(t, name)[0]
 	l.kill()
@@ -153,7 +153,7 @@ func TestHTTPProbe_HolderRestarted_PermitIsTakenOver(t *testing.T) {
 	if alive, err := probe(t).Alive(testContext(t), former); err != nil || alive {
 		t.Errorf("Alive() for the killed process = %v, %v, want false", alive, err)
 	}
-	h.due()
+	h.advanceToDue()
 	r := receive(t, restarted.runs, "the run of the restarted process")
 	if r.token <= dead || restarted.resets.Load() != 1 {
 		t.Errorf("token = %d, want more than %d; reset %d times, want 1", r.token, dead, restarted.resets.Load())
@@ -162,7 +162,7 @@ func TestHTTPProbe_HolderRestarted_PermitIsTakenOver(t *testing.T) {
 	h.awaitIdle(1)
 }
 
-func TestHTTPProbe_AnswerNotFromHolder_ReturnsError(t *testing.T) {
+func TestHTTPProbe_ResponseNotFromHolder_ReturnsError(t *testing.T) {
 	t.Parallel()
 	const instance = "instance"
 	holder := func(url string) *gatekeeperv1.Permit {

@@ -35,7 +35,7 @@ type Manager struct {
 	settings  *settings
 	scheduler gocron.Scheduler
 	locker    *gkgocron.Locker
-	// instance distinguishes this Manager from that of an earlier process on the same host.
+	// instance distinguishes this Manager from one in an earlier process on the same host.
 	instance string
 
 	mu      sync.Mutex // guards everything below, and fields of the entries
@@ -69,7 +69,7 @@ func NewManager(c *client.Client, opts ...Option) (*Manager, error) {
 	return m, nil
 }
 
-// semaphore returns the semaphore of a task. The metadata of its permits contains the probe URL of this Manager.
+// semaphore returns a task's semaphore. The metadata of its permits contains this Manager's probe URL.
 func (m *Manager) semaphore(task string) *client.Semaphore {
 	opts := m.settings.acquire
 	if m.settings.probeURL != "" {
@@ -80,7 +80,7 @@ func (m *Manager) semaphore(task string) *client.Semaphore {
 }
 
 // Register initializes a task and schedules it. It returns after Initialize has returned. The error is ErrRegistered,
-// ErrClosed, ErrRemoved if the task was removed during the call, the error of Initialize, or gocron's error about the
+// ErrClosed, ErrRemoved if the task was removed during the call, the error from Initialize, or gocron's error about the
 // schedule. If Register returns an error, the task is not registered.
 func (m *Manager) Register(ctx context.Context, t Task) error {
 	name := t.Name()
@@ -206,7 +206,7 @@ func (m *Manager) close(ctx context.Context, now bool) error {
 	}
 }
 
-// end waits until the given tasks, which are the last ones, have been removed, and then stops the scheduler.
+// end waits until the remaining tasks have been removed, and then stops the scheduler.
 func (m *Manager) end(entries []*entry) {
 	for _, e := range entries {
 		<-e.gone

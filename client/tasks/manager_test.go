@@ -22,7 +22,7 @@ func TestManager_RegisteredTask_RunsWhenDue(t *testing.T) {
 		t.Errorf("info after Register = %+v, want Idle and due at noon", i)
 	}
 	for n := 1; n <= 2; n++ {
-		h.due()
+		h.advanceToDue()
 		r := receive(t, j.runs, "a run")
 		if i := h.info(); i.State != tasks.Running || i.Token != r.token {
 			t.Errorf("info during a run = %+v, want Running with token %d", i, r.token)
@@ -76,7 +76,7 @@ func TestRemove_TaskRunning_LetsItFinish(t *testing.T) {
 	h := newHost(t, srv, dialTCP(t, srv, "app1"))
 	j := newJob(t, new(atomic.Int32))
 	h.register(j)
-	h.due()
+	h.advanceToDue()
 	r := receive(t, j.runs, "the run")
 	removed := make(chan error, 1)
 	go func() { removed <- h.m.Remove(testContext(t), name) }()
@@ -102,7 +102,7 @@ func TestRemoveNow_TaskRunning_CancelsItOnce(t *testing.T) {
 	h := newHost(t, srv, dialTCP(t, srv, "app1"))
 	j := newJob(t, new(atomic.Int32))
 	h.register(j)
-	h.due()
+	h.advanceToDue()
 	r := receive(t, j.runs, "the run")
 	if err := h.m.RemoveNow(testContext(t), name); err != nil || j.cancelled.Load() != 1 {
 		t.Errorf("RemoveNow = %v, want nil; cancelled %d times, want 1", err, j.cancelled.Load())
@@ -126,7 +126,7 @@ func TestRemoveNow_RunIgnoresCancel_KeepsItsPermitUntilItReturns(t *testing.T) {
 	j.runFunc = func() error { return <-proceed }
 	j.cancel = func() error { close(cancelled); return nil }
 	h.register(j)
-	h.due()
+	h.advanceToDue()
 	r := receive(t, j.runs, "the run")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -240,7 +240,7 @@ func TestShutdown_TaskRunning_WaitsForRun(t *testing.T) {
 	h := newHost(t, srv, dialTCP(t, srv, "app1"))
 	j := newJob(t, new(atomic.Int32))
 	h.register(j)
-	h.due()
+	h.advanceToDue()
 	r := receive(t, j.runs, "the run")
 	done := make(chan error, 1)
 	go func() { done <- h.m.Shutdown(testContext(t)) }()

@@ -21,7 +21,7 @@ const (
 	DefaultProbeTimeout = 2 * time.Second
 )
 
-// Option is an option of NewManager. If an option is passed twice, the last one wins, unless it is documented to add to
+// Option configures a Manager. If an option is passed more than once, the last one wins, except for options that add to
 // earlier ones.
 type Option func(*settings) error
 

@@ -41,7 +41,7 @@ func TestManager_Options_SetSemaphoreAndMetadata(t *testing.T) {
 		seen <- srv.Holders(t, name)[0].GetMetadata()
 		return nil
 	}))
-	h.due()
+	h.advanceToDue()
 	if got := receive(t, seen, "the run"); got["version"] != "3" || got["tasks.probe-url"] != "http://app1:8080/tasks" || got["tasks.instance"] == "" {
 		t.Errorf("permit metadata = %v, want the version, the probe URL and an instance", got)
 	}

@@ -13,8 +13,8 @@ import (
 // journalPage is the number of journal entries read at a time. The last run is nearly always on the first page.
 const journalPage = 20
 
-// endedAbnormally reports whether the task's previous run, on any host, ended abnormally. It returns true if that is
-// unknown. permit is the permit of the current run.
+// endedAbnormally reports whether the task's previous run, on any host, ended abnormally. It returns true if this is
+// unknown. permit is the current run's permit.
 func (m *Manager) endedAbnormally(ctx context.Context, permit *client.Permit) bool {
 	if permit == nil {
 		return false // the run is unguarded, because no server responded
@@ -23,14 +23,14 @@ func (m *Manager) endedAbnormally(ctx context.Context, permit *client.Permit) bo
 	defer cancel()
 	abnormal, err := m.lastRun(ctx, permit)
 	if err != nil {
-		m.settings.logger.Warn("gatekeeper: cannot determine how the last run of the task ended", "semaphore", permit.Semaphore(), "error", err)
+		m.settings.logger.Warn("gatekeeper: cannot determine how the task's last run ended", "semaphore", permit.Semaphore(), "error", err)
 		return true
 	}
 	return abnormal
 }
 
-// lastRun searches the journal, newest entry first, for the last permit, before the given one, under which a run of the
-// task started. It reports whether that run ended abnormally, and returns false if there is no such permit.
+// lastRun searches the journal, newest entry first, for the last run of the task before the one under the given permit.
+// It reports whether that run ended abnormally, and returns false if there was none.
 func (m *Manager) lastRun(ctx context.Context, permit *client.Permit) (abnormal bool, err error) {
 	req := &gatekeeperv1.ListHistoryRequest{Names: []string{permit.Semaphore()}, Permits: true, PageSize: journalPage}
 	task, _ := permit.Firing()
@@ -70,8 +70,8 @@ func (m *Manager) endOfRun(ctx context.Context, kind gatekeeperv1.EventKind, p *
 	}
 }
 
-// released reports whether a run started under a permit that was released, and whether the run ended abnormally. The
-// permit's firing shows both.
+// released reports whether a run started under a released permit, and whether the run ended abnormally. The permit's
+// firing shows both.
 func (m *Manager) released(ctx context.Context, p *gatekeeperv1.Permit) (began, abnormal bool, err error) {
 	f := p.GetFiring()
 	due := f.GetDue().AsTime()

@@ -23,7 +23,7 @@ func (f ProbeFunc) Alive(ctx context.Context, holder *gatekeeperv1.Permit) (bool
 }
 
 // ServerProbe relies on the servers' records: a holder is considered alive while it refreshes its permit. A holder
-// refreshes at least once every third of the duration, so a permit with less than a third left has missed more than one
+// refreshes at least once every third of the duration, so if less than a third is left, it has missed more than one
 // refresh. A newly elected leader restarts the full duration of each permit. ServerProbe detects a process that died,
 // was suspended or was cut off. It does not detect a job that hangs in a healthy process. For that, see HTTPProbe,
 // client.WithStallLimit and the definition's max_hold.

@@ -100,8 +100,8 @@ func (h *host) register(task tasks.Task) {
 	}
 }
 
-// due advances the clock to the next due time once the scheduler is waiting for it.
-func (h *host) due() {
+// advanceToDue advances the clock to the next due time once the scheduler is waiting for it.
+func (h *host) advanceToDue() {
 	h.t.Helper()
 	if err := h.clock.BlockUntilContext(testContext(h.t), 1); err != nil {
 		h.t.Fatal("no run is scheduled")

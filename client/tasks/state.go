@@ -52,11 +52,10 @@ type Info struct {
 	Next time.Time
 	// Token is the token of the current run, or 0 if there is none.
 	Token uint64
-	// Started is the time at which the last run on this host started. Runs counts the runs that have ended on this
-	// host.
+	// Started is when the last run on this host started. Runs counts the runs that have ended on this host.
 	Started time.Time
 	Runs    int
-	// Err is the error of the last run that has ended on this host.
+	// Err is the error from the last run that ended on this host.
 	Err error
 	// Skipped is the reason the task did not run here when it was last due, or nil if it did. On most hosts it is a
 	// *client.DeniedError, because another host ran the task.

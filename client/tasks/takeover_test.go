@@ -25,7 +25,7 @@ func freeOnLoss(d *gatekeeperv1.Definition) {
 func wantDenied(t *testing.T, err error, reason client.Reason) {
 	t.Helper()
 	if d, ok := errors.AsType[*client.DeniedError](err); !ok || d.Reason != reason {
-		t.Errorf("skipped with %v, want %s", err, reason)
+		t.Errorf("error = %v, want a denial with reason %s", err, reason)
 	}
 }
 
@@ -40,17 +40,17 @@ func TestTask_OnTwoHosts_RunsOncePerDueTime(t *testing.T) {
 		h.register(j)
 		hosts, jobs = append(hosts, h), append(jobs, j)
 	}
-	hosts[0].due()
+	hosts[0].advanceToDue()
 	r := receive(t, jobs[0].runs, "the run")
-	hosts[1].due()
+	hosts[1].advanceToDue()
 	wantDenied(t, hosts[1].awaitSkip(), client.ReasonFiringClaimed) // the holder refreshes its permit, so it is alive
 	r.end <- nil
 	hosts[0].awaitIdle(1)
 	// The second host is one minute late and finds the firing done.
-	hosts[0].due()
+	hosts[0].advanceToDue()
 	receive(t, jobs[0].runs, "the next run").end <- nil
 	hosts[0].awaitIdle(2)
-	hosts[1].due()
+	hosts[1].advanceToDue()
 	srv.Await(t, "the second skip", func() bool {
 		d, ok := errors.AsType[*client.DeniedError](hosts[1].info().Skipped)
 		return ok && d.Reason == client.ReasonFiringDone
@@ -80,10 +80,10 @@ func TestRestartable_HolderIsDead_TakesOverAndResets(t *testing.T) {
 	})), tasks.WithRetries(1_000_000, 10*time.Millisecond)), newJob(t, busy)
 	h1.register(j1)
 	h2.register(j2)
-	h1.due()
+	h1.advanceToDue()
 	r1 := receive(t, j1.runs, "the run")
 	srv.Partition(t, c1)
-	h2.due()
+	h2.advanceToDue()
 	// The second host probes the holder until it no longer refreshes its permit.
 	e := receive(t, evidence, "a judgement")
 	if e.Holder.GetToken() != r1.token || e.Holder.GetIdentity().GetAcquirer() != "app1" || e.Task.Name != name || e.Attempt != 1 || e.Err != nil {
@@ -106,7 +106,7 @@ func TestRestartable_HolderIsDead_TakesOverAndResets(t *testing.T) {
 		t.Errorf("info of the second host = %+v, want no error", i)
 	}
 	// The firing is done. At the next due time the first host resets, because its last run was cut short.
-	h1.due()
+	h1.advanceToDue()
 	receive(t, j1.runs, "the next run").end <- nil
 	h1.awaitIdle(2)
 	if j1.resets.Load() != 1 {
@@ -125,9 +125,9 @@ func TestRestartable_HolderHangs_IsStoppedByTakeover(t *testing.T) {
 	j1.runFunc = func() error { return <-proceed }
 	h1.register(j1)
 	h2.register(j2)
-	h1.due()
+	h1.advanceToDue()
 	r1 := receive(t, j1.runs, "the run")
-	h2.due()
+	h2.advanceToDue()
 	receive(t, r1.ctx.Done(), "the first run's context to end")
 	if cause := context.Cause(r1.ctx); !errors.Is(cause, client.ErrTakenOver) {
 		t.Errorf("cause = %v, want ErrTakenOver", cause)
@@ -154,9 +154,9 @@ func TestRestartable_HolderFinishesAfterTakeover_SuccessorDoesNotRun(t *testing.
 	j1.runFunc = func() error { return <-proceed }
 	h1.register(j1)
 	h2.register(j2)
-	h1.due()
+	h1.advanceToDue()
 	r := receive(t, j1.runs, "the run")
-	h2.due()
+	h2.advanceToDue()
 	receive(t, r.ctx.Done(), "the run's context to end")
 	proceed <- nil
 	wantDenied(t, h2.awaitSkip(), client.ReasonFiringDone)
@@ -174,12 +174,12 @@ func TestRestartable_DeadHolderFromEarlierDueTime_PermitIsTakenOver(t *testing.T
 	h1, j1 := newHost(t, srv, c1), newJob(t, busy)
 	h2, j2 := newHost(t, srv, dialTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
 	h1.register(j1)
-	h1.due()
+	h1.advanceToDue()
 	r1 := receive(t, j1.runs, "the run")
 	h2.clock.Advance(30 * time.Second) // past the first due time
 	h2.register(j2)
 	srv.Partition(t, c1)
-	h2.due()
+	h2.advanceToDue()
 	r2 := receive(t, j2.runs, "the run of the second host")
 	if p := client.PermitOf(r2.ctx); p.Token() <= r1.token {
 		t.Errorf("second token = %d, want more than %d", p.Token(), r1.token)
@@ -202,9 +202,9 @@ func TestTask_NotRestartable_DoesNotTakeOver(t *testing.T) {
 	h2, j2 := newHost(t, srv, dialTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
 	h1.register(plain{j1})
 	h2.register(plain{j2})
-	h1.due()
+	h1.advanceToDue()
 	r := receive(t, j1.runs, "the run")
-	h2.due()
+	h2.advanceToDue()
 	wantDenied(t, h2.awaitSkip(), client.ReasonFiringClaimed)
 	if held := srv.Holders(t, name); len(held) != 1 || held[0].GetStop() != gatekeeperv1.StopCause_STOP_CAUSE_UNSPECIFIED || r.ctx.Err() != nil {
 		t.Errorf("the holder was stopped: %v", held)
@@ -212,7 +212,7 @@ func TestTask_NotRestartable_DoesNotTakeOver(t *testing.T) {
 	// The holder's run fails. There is no reset before the next run, because a plain task has no Reset.
 	r.end <- errors.New("no paper")
 	h1.awaitIdle(1)
-	h2.due()
+	h2.advanceToDue()
 	receive(t, j2.runs, "the next run").end <- nil
 	if h2.awaitIdle(1); j2.resets.Load() != 0 {
 		t.Error("a plain task was reset")
@@ -227,9 +227,9 @@ func TestRestartable_TakeoverNotAllowed_WaitsForNextDueTime(t *testing.T) {
 	h2, j2 := newHost(t, srv, dialTCP(t, srv, "app2"), always(tasks.Dead)), newJob(t, busy)
 	h1.register(j1)
 	h2.register(j2)
-	h1.due()
+	h1.advanceToDue()
 	r := receive(t, j1.runs, "the run")
-	h2.due()
+	h2.advanceToDue()
 	err := h2.awaitSkip()
 	wantDenied(t, err, client.ReasonFiringClaimed)
 	if !strings.Contains(err.Error(), "does not allow takeovers") {
@@ -255,9 +255,9 @@ func TestStrategy_AlwaysRetries_StopsAtRetryLimit(t *testing.T) {
 		}))), newJob(t, busy)
 	h1.register(j1)
 	h2.register(j2)
-	h1.due()
+	h1.advanceToDue()
 	r := receive(t, j1.runs, "the run")
-	h2.due()
+	h2.advanceToDue()
 	wantDenied(t, h2.awaitSkip(), client.ReasonFiringClaimed)
 	for n := 1; n <= 3; n++ {
 		if e := receive(t, attempts, "a judgement"); e.Attempt != n || !errors.Is(e.Err, unknown) {
@@ -280,7 +280,7 @@ func TestRestartable_TwoHostsTakeOver_OneRuns(t *testing.T) {
 	c1 := srv.Dial(t, "app1")
 	h1, j1 := newHost(t, srv, c1), newJob(t, busy)
 	h1.register(j1)
-	h1.due()
+	h1.advanceToDue()
 	dead := receive(t, j1.runs, "the run").token
 	strategy := tasks.WithStrategy(tasks.StrategyFunc(func(_ context.Context, e tasks.Evidence) tasks.Verdict {
 		if e.Holder.GetToken() == dead {
@@ -295,7 +295,7 @@ func TestRestartable_TwoHostsTakeOver_OneRuns(t *testing.T) {
 	}
 	srv.Partition(t, c1)
 	for _, h := range successors {
-		h.due()
+		h.advanceToDue()
 	}
 	r := receive(t, shared.runs, "the run of a successor")
 	loser := successors[0]
@@ -322,9 +322,9 @@ func TestRemove_TakingOver_AbandonsAcquisition(t *testing.T) {
 	j1.runFunc = func() error { return <-proceed }
 	h1.register(j1)
 	h2.register(j2)
-	h1.due()
+	h1.advanceToDue()
 	receive(t, j1.runs, "the run")
-	h2.due()
+	h2.advanceToDue()
 	srv.Await(t, "the takeover", func() bool { return h2.info().State == tasks.TakingOver })
 	if err := h2.m.Remove(testContext(t), name); err != nil || j2.cancelled.Load() != 1 {
 		t.Errorf("Remove = %v, want nil; cancelled %d times, want 1", err, j2.cancelled.Load())

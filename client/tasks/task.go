@@ -9,8 +9,8 @@ import (
 // Task is a recurring task. A Manager calls its methods one at a time, except Cancel, which RemoveNow and Close can
 // call during Run.
 type Task interface {
-	// Name returns the name of the task, of its firings and, by default, of its semaphore. It must be the same on every
-	// host and must never change.
+	// Name returns the task's name, which is also the name of its firings and, by default, of its semaphore. It must be
+	// the same on every host and must never change.
 	Name() string
 	// Schedule returns when the task is due. It is called once for each registration, after Initialize. gocron keeps
 	// state in the definition of a cron job, so two tasks or Managers must not share one.

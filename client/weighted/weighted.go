@@ -31,13 +31,13 @@ type Weighted struct {
 
 	mu sync.Mutex // guards everything below
 	// held lists the permits, oldest first.
-	held []held
+	held []heldPermit
 	// weight is the weight that the caller holds. The permits may weigh more, because a permit can only be released as
 	// a whole.
 	weight int64
 }
 
-type held struct {
+type heldPermit struct {
 	permit  *client.Permit
 	weight  int64
 	unwatch func() bool
@@ -51,8 +51,8 @@ func New(sem *client.Semaphore) *Weighted {
 	return w
 }
 
-// Context returns a context that is cancelled as soon as any permit acquired through the view must be given up. The
-// cause says why. The context stays cancelled, so create a new view to continue.
+// Context returns a context that is cancelled when any permit acquired through the view must be given up. The cause
+// says why. The context stays cancelled, so create a new view to continue.
 func (w *Weighted) Context() context.Context { return w.ctx }
 
 // Acquire acquires a weight of n, waiting until it is available or ctx ends. The errors are those of
@@ -63,7 +63,7 @@ func (w *Weighted) Acquire(ctx context.Context, n int64) error {
 }
 
 // TryAcquire acquires a weight of n if it is available now, and reports whether it did. It also returns false if no
-// server answers within a few seconds.
+// server responds within a few seconds.
 func (w *Weighted) TryAcquire(n int64) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), tryTimeout)
 	defer cancel()
@@ -81,13 +81,13 @@ func (w *Weighted) take(n int64, acquire func(client.AcquireOption) (*client.Per
 	unwatch := context.AfterFunc(p.Context(), func() { w.cancel(context.Cause(p.Context())) })
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.held = append(w.held, held{p, n, unwatch})
+	w.held = append(w.held, heldPermit{p, n, unwatch})
 	w.weight += n
 	return nil
 }
 
 // Release releases a weight of n. It panics if more is released than held. A permit can only be released as a whole: if
-// a weight of 3 was acquired together and is released in parts, nothing becomes available until the last part is
+// a weight of 3 was acquired in one call but is released in parts, nothing becomes available until the last part is
 // released. Release tries for a few seconds to reach the servers.
 func (w *Weighted) Release(n int64) {
 	for _, p := range w.takeReleased(n) {

@@ -14,11 +14,11 @@
 //
 // # Tasks are held under permits
 //
-// A worker waits in the queue of the semaphore like every other caller, and its grant carries the task. There is no
-// second lease. The client keeps the permit alive, the task's context is cancelled when the permit can no longer be
-// relied on, and everything that package client says about permits applies. An operation on the semaphore, such as a
-// pause, a move, a cordon or a smaller number of permits, also applies to its tasks. A semaphore with the default of
-// one permit executes one task at a time, however many workers there are.
+// A worker waits in the semaphore's queue like every other caller, and its grant carries the task. There is no second
+// lease. The client keeps the permit alive, the task's context is cancelled when the permit can no longer be relied on,
+// and everything that package client says about permits applies. An operation on the semaphore, such as a pause, a
+// move, a cordon or a smaller number of permits, also applies to its tasks. A semaphore with the default of one permit
+// executes one task at a time, however many workers there are.
 //
 // # Guarantees
 //

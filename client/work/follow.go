@@ -13,8 +13,8 @@ import (
 // Change is an update to a job.
 type Change struct {
 	// Revision is the last revision whose changes have been delivered completely. Store it together with the results of
-	// your processing: a later Follow from this revision yields only the changes since then. While the parts of a large
-	// change are arriving, it remains the revision of the previous change.
+	// your processing: a later Follow from this revision yields only the changes since then. While a large change is
+	// arriving in parts, Revision remains that of the previous change.
 	Revision uint64
 	// Job is the current state of the job.
 	Job *gatekeeperv1.Job
@@ -25,16 +25,16 @@ type Change struct {
 
 // Dispatched returns the tasks that workers currently hold.
 func (c *Change) Dispatched() []*gatekeeperv1.Task {
-	return c.in(gatekeeperv1.TaskState_TASK_STATE_HELD)
+	return c.tasksIn(gatekeeperv1.TaskState_TASK_STATE_HELD)
 }
 
 // Returned returns the tasks that have ended: done, failed, dropped or cancelled.
 func (c *Change) Returned() []*gatekeeperv1.Task {
-	return c.in(gatekeeperv1.TaskState_TASK_STATE_DONE, gatekeeperv1.TaskState_TASK_STATE_FAILED,
+	return c.tasksIn(gatekeeperv1.TaskState_TASK_STATE_DONE, gatekeeperv1.TaskState_TASK_STATE_FAILED,
 		gatekeeperv1.TaskState_TASK_STATE_DROPPED, gatekeeperv1.TaskState_TASK_STATE_CANCELLED)
 }
 
-func (c *Change) in(states ...gatekeeperv1.TaskState) (tasks []*gatekeeperv1.Task) {
+func (c *Change) tasksIn(states ...gatekeeperv1.TaskState) (tasks []*gatekeeperv1.Task) {
 	for _, t := range c.Tasks {
 		for _, s := range states {
 			if t.GetState() == s {
@@ -113,8 +113,8 @@ func Wait(ctx context.Context, c *client.Client, id string) (*gatekeeperv1.Job, 
 }
 
 // Results yields the tasks of a job in the order of their indexes until the job has ended. A task is yielded when it
-// and all tasks before it have ended. Call Result for the outcome of a task. Results that arrive early are kept in
-// memory until all earlier tasks have ended. The errors are those of Follow.
+// and all tasks before it have ended. Call Result to get a task's outcome. Results that arrive early are kept in memory
+// until all earlier tasks have ended. The errors are those of Follow.
 func Results(ctx context.Context, c *client.Client, id string) iter.Seq2[*gatekeeperv1.Task, error] {
 	return func(yield func(*gatekeeperv1.Task, error) bool) {
 		early, next := make(map[uint32]*gatekeeperv1.Task), uint32(0)
@@ -169,7 +169,7 @@ type TaskError struct {
 	Index    int
 	State    gatekeeperv1.TaskState
 	Attempts int
-	// Failure is the message of the last attempt that failed or was returned, or empty if there was none. For a
+	// Failure is the message from the last attempt that failed or was returned, or empty if there was none. For a
 	// cancelled task it says who cancelled the job, and why.
 	Failure string
 	// Result is the data that the last attempt returned together with its error.
@@ -190,7 +190,7 @@ func (e *TaskError) Error() string {
 	return text + ": " + e.Failure
 }
 
-// Unwrap returns the sentinel error for the state of the task.
+// Unwrap returns the sentinel error for the task's state.
 func (e *TaskError) Unwrap() error {
 	switch e.State {
 	case gatekeeperv1.TaskState_TASK_STATE_FAILED:

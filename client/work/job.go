@@ -24,10 +24,10 @@ type Job struct {
 	Labels    map[string]string
 	// Author is shown to operators. Default: the acquirer of the Client.
 	Author string
-	// Priority orders the jobs of a semaphore. Tasks of higher-priority jobs are handed out first; at equal priority,
-	// those of the job submitted earlier.
+	// Priority orders a semaphore's jobs. Tasks of higher-priority jobs are handed out first. Among jobs with the same
+	// priority, the job submitted first has precedence.
 	Priority int32
-	// MaxAttempts is the number of workers that a task may be handed to before it fails. A worker that returns the task
+	// MaxAttempts is how many times a task may be handed to a worker before it fails. An attempt that returns the task
 	// unfinished does not count. 0 means 3.
 	MaxAttempts int
 	// MaxResult is the maximum size of a task's result in bytes. This much is reserved when the job is submitted, or
@@ -58,9 +58,9 @@ const (
 	// SubmitterKeep lets the job continue. It is the default, because a job and its results are stored under its ID and
 	// any process can read them.
 	SubmitterKeep SubmitterPolicy = iota
-	// SubmitterCancel cancels the job when the permit of its submitter has ended. After a crash this takes at most
-	// SubmitterLease. Closing the Client and losing the network also end the permit. Use it if no one else needs the
-	// results.
+	// SubmitterCancel cancels the job when its submitter's permit has ended. After a crash this takes at most
+	// SubmitterLease. Closing the Client and losing the network also end the permit. Use this policy if no one else
+	// needs the results.
 	SubmitterCancel
 )
 

@@ -99,7 +99,7 @@ func Drop(ctx context.Context, c *client.Client, id string, indexes ...uint32) (
 	return int(r.GetTasks()), err
 }
 
-// Delete removes a job that has ended, with its results. The error is a *client.JobNotFinishedError if it has not
+// Delete removes a job that has ended, along with its results. The error is a *client.JobNotFinishedError if it has not
 // ended, and a *client.NoSuchJobError if it does not exist.
 func Delete(ctx context.Context, c *client.Client, id string) error {
 	j, err := Get(ctx, c, id)

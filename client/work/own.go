@@ -15,26 +15,26 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// SubmitterLease is the duration of a submitter's permit. It bounds the time from the submitter's death to the
-// cancellation of its job.
+// SubmitterLease is the duration of a submitter's permit. It bounds the time between the submitter's death and the
+// job's cancellation.
 const SubmitterLease = 30 * time.Second
 
 const (
-	// ownLabel is the label that contains the ID of the job for which a semaphore was created. Servers read it. Its
-	// name is frozen.
+	// ownLabel is the label that contains the ID of the job for which a semaphore was created. The servers read it, so
+	// its name must not change.
 	ownLabel = "gatekeeper/job"
-	// ownPrefix is the prefix of the names of such semaphores.
+	// ownPrefix is the name prefix of semaphores that were created for a job.
 	ownPrefix = "submitter/"
-	// ownHolder is the holder ID of the submitter. It is constant, so that a restarted submitter recovers its permit.
+	// ownHolder is the submitter's holder ID. It is constant, so that a restarted submitter recovers its permit.
 	ownHolder = "submitter"
 )
 
-// ownSemaphore is a semaphore created for one job, with the permit of its submitter.
+// ownSemaphore is a semaphore created for one job, with its submitter's permit.
 type ownSemaphore struct {
 	name    string
 	token   uint64
 	permit  *client.Permit // nil if the Client already held the permit
-	version uint64         // of its definition; 0 if the semaphore already existed
+	version uint64         // the definition's version, or 0 if the semaphore already existed
 }
 
 // createOwnSemaphore creates a job's semaphore and acquires its permit, which only this group and acquirer can hold.
@@ -43,9 +43,9 @@ func createOwnSemaphore(ctx context.Context, c *client.Client, job string) (*own
 	sem := c.Semaphore(own.name, client.WithHolderID(ownHolder))
 	group, acquirer, permits := regexp.QuoteMeta(sem.Group()), regexp.QuoteMeta(sem.Acquirer()), uint32(1)
 	r, err := c.Definitions().BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{
-		Author: sem.Acquirer(), Reason: "the submitter of a job", RequestId: client.NewRequestID(),
+		Author: sem.Acquirer(), Reason: "a job's submitter", RequestId: client.NewRequestID(),
 		Edits: []*gatekeeperv1.Edit{{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{
-			Name: own.name, Description: "Held by a job's submitter. It is deleted when the job ends.",
+			Name: own.name, Description: "This semaphore is held by a job's submitter and is deleted when the job ends.",
 			Labels: map[string]string{ownLabel: job}, GroupPattern: &group, AcquirerPattern: &acquirer, Permits: &permits,
 			Duration: durationpb.New(SubmitterLease),
 		}}}},
@@ -83,7 +83,8 @@ func (o *ownSemaphore) releaseAtEnd() {
 	})
 }
 
-// ownSemaphoreName returns the name of a job's semaphore: the job's ID if that is a valid name, or else its hash.
+// ownSemaphoreName returns the name of a job's semaphore. It contains the job's ID, or a hash of the ID if the ID is
+// not valid in a name.
 func ownSemaphoreName(job string) string {
 	if len(job) > 200 || strings.ContainsAny(job, "*?[]") {
 		sum := sha256.Sum256([]byte(job))

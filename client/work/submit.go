@@ -19,7 +19,7 @@ type Submitted struct {
 	ID string
 	// Job is the state of the job when the servers responded.
 	Job *gatekeeperv1.Job
-	// Repeated reports that the job had already been submitted.
+	// Repeated reports whether the job had already been submitted.
 	Repeated bool
 	// Submitter is the permit whose end cancels the job. The Client keeps it alive. If Submit acquired it, the Client
 	// releases it when the job has ended. To cancel the job earlier, release the permit. Submitter is nil under
@@ -28,8 +28,8 @@ type Submitted struct {
 }
 
 // Submit stores a job with one task for each payload, and returns when the whole job is committed. Workers receive
-// tasks only after that. By default a payload can be at most 64 KiB, and all payloads of a job together 64 MiB; the
-// settings of the cluster can change these limits.
+// tasks only after that. By default a payload can be at most 64 KiB, and a job's payloads together at most 64 MiB. The
+// cluster's settings can change these limits.
 //
 // Submit retries until ctx ends, even after an unknown outcome, because the ID makes that safe. While no server is
 // responding, the number of waiting submissions is limited by client.WithSubmitBuffer.

@@ -20,7 +20,7 @@ func (t *Task) Index() int { return int(t.held.Task.GetIndex()) }
 // Payload returns the payload that was submitted. It must not be modified.
 func (t *Task) Payload() []byte { return t.held.Task.GetPayload() }
 
-// Attempt returns the number of this attempt, starting at 1. Workers that returned the task unfinished do not count.
+// Attempt returns the number of this attempt, starting at 1. Attempts that returned the task unfinished do not count.
 func (t *Task) Attempt() int { return int(t.held.Task.GetAttempts()) }
 
 // MaxResult returns the maximum size of the result in bytes.
@@ -31,7 +31,7 @@ func (t *Task) MaxResult() int {
 	return int(t.held.Job.GetMaxResult())
 }
 
-// LastFailure returns the message of the last attempt that failed or was returned.
+// LastFailure returns the message from the last attempt that failed or was returned.
 func (t *Task) LastFailure() string { return t.held.Task.GetFailure() }
 
 // Token returns the fencing token of the task's permit. It increases with every attempt. Send it with every write by
@@ -42,7 +42,7 @@ func (t *Task) Token() uint64 { return t.held.Permit.Token() }
 // not release it.
 func (t *Task) Permit() *client.Permit { return t.held.Permit }
 
-// Progress reports the progress of the task to operators. fraction ranges from 0 to 1, and text can be at most 256
-// bytes long. Progress is cheap enough to call in every iteration of a loop. If the worker's Semaphore has a
+// Progress reports the task's progress to operators. fraction ranges from 0 to 1, and text can be at most 256 bytes
+// long. Progress is cheap enough to call in every iteration of a loop. If the worker's Semaphore has a
 // client.WithStallLimit, a task that does not report for that long must stop.
 func (t *Task) Progress(fraction float64, text string) { t.held.Progress(fraction, text) }

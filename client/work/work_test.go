@@ -553,7 +553,7 @@ func TestFollow_FromRevision_YieldsOnlyLaterChanges(t *testing.T) {
 	})
 }
 
-func TestRetryAndDrop_FailedTasks(t *testing.T) {
+func TestRetryAndDrop_FailedTasks_AreRetriedAndDropped(t *testing.T) {
 	t.Parallel()
 	withFixture(t, func(s *fixture) {
 		var healthy atomic.Bool

@@ -37,11 +37,11 @@ type Worker struct {
 	// If Handle returns a nil error, the task is done. If it returns an error after ctx was cancelled, or
 	// client.ErrCutShort, the task is returned to the queue and the attempt does not count. On any other error, the
 	// task fails with that error's message. A result returned with an error is kept if both fit into MaxResult, or into
-	// 256 bytes if that is more. A task also fails if it runs longer than max_hold, makes no progress for its stall
+	// 256 bytes if that is more. A task also fails if it runs longer than max_hold, makes no progress within its stall
 	// limit, panics, calls runtime.Goexit, or returns a result larger than the job allows.
 	Handle func(ctx context.Context, t *Task) (result []byte, err error)
-	// Grace is how long tasks may continue after the context of Run has ended. After that, their contexts are
-	// cancelled. 0 means that they are cancelled immediately. GraceUnlimited lets all of them finish.
+	// Grace is how long tasks may continue after Run's context has ended. After that, their contexts are cancelled. 0
+	// means that they are cancelled immediately. GraceUnlimited lets all tasks finish.
 	Grace time.Duration
 	// Denied is called when the semaphore does not admit the worker or is paused, once per reason and once per pause.
 	// The worker keeps waiting. If Denied is nil, the Client logs a denial as a warning and a pause at level Info, with
@@ -302,7 +302,7 @@ func returnReason(stopped, err error) string {
 	return fmt.Sprintf("%v: %v", stopped, err)
 }
 
-// free frees the slot of a task. next reports whether the stream that delivered the task is still in use, so that the
+// free frees a task's slot. next reports whether the stream that delivered the task is still in use, so that the
 // message with the task's outcome can also request another task.
 func (r *run) free(held *client.WorkTask) (next bool) {
 	r.mu.Lock()

@@ -14,7 +14,7 @@ const convertLong = `Converts a data directory from an earlier build to this bui
 
   gatekeeperd convert --data-dir /var/lib/gatekeeper
 
-It writes the new files next to the old ones, reads them back and compares their contents. Only then does it rename the old files to names that end
+It writes the new files next to the old ones, reads them back and compares their contents. It then renames the old files to names that end
 in .old. Remove them once the server is working. If the machine crashes during the conversion, run the command again.
 
 It does not change the log store, because a data directory keeps the one it was created with. To change the log store of a single server,

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
-// Exit codes, named as in sysexits.h. Scripts and service units rely on them, and --help lists them.
+// Exit codes, with the values from sysexits.h. Scripts and service units rely on them, and --help lists them.
 const (
 	exitStopped     = 0
 	exitUsage       = 64 // EX_USAGE

@@ -22,7 +22,7 @@ import (
 // envPrefix is the prefix of gatekeeperd's environment variables.
 const envPrefix = "GATEKEEPER_"
 
-// environment is the environment of the process.
+// environment is the process's environment.
 type environment struct {
 	variables []string // NAME=value
 	root      bool
@@ -76,7 +76,7 @@ func variableOf(flag string) string {
 	return envPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// overlay sets the flags that have a value in k and have not been set yet. keyOf returns the key of a flag. where is
+// overlay sets the flags that have a value in k and have not been set yet. keyOf returns a flag's key. where is
 // prepended to every error.
 func overlay(flags *pflag.FlagSet, k *koanf.Koanf, keyOf func(flag string) string, where string) error {
 	byKey := make(map[string]*pflag.Flag)
@@ -92,7 +92,7 @@ func overlay(flags *pflag.FlagSet, k *koanf.Koanf, keyOf func(flag string) strin
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		f, ok := byKey[key]
 		if !ok {
-			return usage("%sunknown %s%s", where, name(where, key), suggestion(key, known))
+			return usage("%sunknown %s%s", where, describeKey(where, key), suggestion(key, known))
 		}
 		if f.Changed {
 			continue
@@ -104,7 +104,7 @@ func overlay(flags *pflag.FlagSet, k *koanf.Koanf, keyOf func(flag string) strin
 	return nil
 }
 
-func name(where, key string) string {
+func describeKey(where, key string) string {
 	if where == "" {
 		return "variable " + key
 	}

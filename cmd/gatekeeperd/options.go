@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper"
 )
 
-// options are the configuration options.
+// options holds the configuration options.
 type options struct {
 	config          string
 	id              string
@@ -92,7 +92,7 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 	return f
 }
 
-// defaultDataDir returns a directory in the user's home, or the system's directory for root.
+// defaultDataDir returns a directory in the user's home, or the system directory for root.
 func defaultDataDir(env environment) string {
 	switch {
 	case env.root:

@@ -22,15 +22,15 @@ servers then join the new cluster as they would any other.
 
 Pass every remaining directory by repeating --from. The directory with the newest entry is used, and none of them is modified. Definitions, pauses,
 cordons and the journal are kept. Permits are carried over only if the directories of a majority of the last voters were read. Otherwise the old
-cluster may have granted permits that none of these directories contains, and the new cluster grants nothing until the longest of them has
+cluster may have granted permits that none of these directories contains, and the new cluster grants nothing until all of them have
 certainly ended. Definitions can be edited in the meantime.
 
-No server of the old cluster may ever run again: a majority of them would continue as the old cluster, and grant permits too. Old servers
+No server in the old cluster may ever run again: a majority of them would continue as the old cluster and grant permits too. Old servers
 that reach the new one stop automatically. They can join it with new ids and empty directories. If a majority can still be started, start it
 instead, because then nothing is lost.
 
 Never recover twice from the same directories: that creates two clusters that both grant permits. recover cannot prevent this, because it does not write to
-the old directories. It rejects a directory only if its server has been started again and has heard from the new cluster; --again accepts such a
+the old directories. It rejects a directory only if its server has been started again and has heard from the new cluster; --again accepts that
 directory too.
 
 Environment variables and configuration files are not read, because they belong to the old server.`
@@ -73,7 +73,7 @@ func newRecover(env environment) *cobra.Command {
 	cmd.SetHelpTemplate("{{.Long}}\n\n{{.UsageString}}\n" + recoverExitCodes + "\n")
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.StringArrayVar(&o.from, "from", nil, "data directory of a stopped server of the old cluster; may be repeated")
+	f.StringArrayVar(&o.from, "from", nil, "data directory of a stopped server in the old cluster; may be repeated")
 	f.StringVar(&o.dataDir, "data-dir", "", "data directory to create; it must be empty or not exist")
 	f.StringVar(&o.id, "id", "", "name of the new server; it must never have been used in the old cluster")
 	f.StringVar(&o.logStore, "log-store", "", "how the new directory stores its log: bolt or wal (default: same as the directory that is used)")
@@ -81,7 +81,7 @@ func newRecover(env environment) *cobra.Command {
 	f.BoolVar(&o.again, "again", false, "also accept a directory whose server stopped because its cluster was recovered; confirms that the recovered cluster will never run again")
 	f.DurationVar(&o.longest, "max-duration", 0, "largest max_duration that the old cluster ever had, if it may have been set after the directories were last written; a larger value is always safe")
 	f.DurationVar(&o.after, "unsafe-grant-after", 0, "start granting permits this long after the first start, even if earlier holders may rely on their permits for longer; needs --yes")
-	f.BoolVar(&o.yes, "yes", false, "confirms that every holder of the old cluster will have stopped by the end of --unsafe-grant-after")
+	f.BoolVar(&o.yes, "yes", false, "confirms that every holder in the old cluster will have stopped by the end of --unsafe-grant-after")
 	f.StringVar(&o.author, "author", env.author(), "author to record in the journal")
 	f.StringVar(&o.reason, "reason", "", "reason to record in the journal")
 	return cmd
@@ -106,7 +106,7 @@ func (o *recoverOptions) run(out io.Writer) error {
 	}
 	if o.unsafeGrant {
 		if !o.yes {
-			return usage("--unsafe-grant-after %v may let two holders rely on the same permit, unless every holder of the old cluster "+
+			return usage("--unsafe-grant-after %v may let two holders rely on the same permit, unless every holder in the old cluster "+
 				"has stopped by then: make sure of that, and add --yes", o.after)
 		}
 		cfg.UnsafeGrantAfter = &o.after
@@ -133,7 +133,7 @@ func (o *recoverOptions) report(out io.Writer, r *gatekeeper.Recovery) error {
 			fmt.Fprintf(w, "%s\t%s\t%d of term %d\tno\n", f.Dir, f.MemberID, f.LastIndex, f.LastTerm)
 		}
 	}
-	_ = w.Flush() // into memory
+	_ = w.Flush() // cannot fail: it writes to memory
 	fmt.Fprintf(&b, "\nRead: %d of %d voters. %s\n", r.VotersRead, r.Voters, completeness(r, o.backup))
 	fmt.Fprintf(&b, "%s\n\n", permits(r, o.unsafeGrant))
 	fmt.Fprintf(&b, "Created: %s, cluster %s of one server, %s, with %s. It replaces cluster %s.\n\n",

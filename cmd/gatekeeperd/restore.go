@@ -16,8 +16,8 @@ cluster as they would any other.
 
   gatekeeperd restore gatekeeper.backup --data-dir /var/lib/gatekeeper
 
-First stop every server of the old cluster permanently. The new cluster has a different seed, so servers and clients of one cluster reject those of
-the other, and both clusters would grant permits. If servers of the old cluster can still be started, start them instead. If some data directories
+First stop every server in the old cluster permanently. The new cluster has a different seed, so the two clusters reject each other's servers and
+clients, and both would grant permits. If servers in the old cluster can still be started, start them instead. If some data directories
 survive, use gatekeeperd recover, which loses less.
 
 Changes since the backup are lost. Live permits are not carried over, and nothing is granted until the longest permit that the old cluster may have
@@ -67,7 +67,7 @@ func newRestore(env environment) *cobra.Command {
 	f.StringVar(&o.logStore, "log-store", string(gatekeeper.LogStoreBolt), "how the new directory stores its log: bolt or wal")
 	f.DurationVar(&o.cfg.MaxDuration, "max-duration", 0, "largest max_duration that the old cluster ever had, if it was set after the backup, for example 6h; a larger value is always safe")
 	f.DurationVar(&o.after, "unsafe-grant-after", 0, "start granting permits this long after the first start, for example 5m, even if earlier holders may rely on their permits for longer; needs --yes")
-	f.BoolVar(&o.yes, "yes", false, "confirms that every holder of the old cluster will have stopped by the end of --unsafe-grant-after")
+	f.BoolVar(&o.yes, "yes", false, "confirms that every holder in the old cluster will have stopped by the end of --unsafe-grant-after")
 	f.StringVar(&o.cfg.Author, "author", env.author(), "author to record in the journal")
 	f.StringVar(&o.cfg.Reason, "reason", "", "reason to record in the journal")
 	return cmd
@@ -77,7 +77,7 @@ func (o *restoreOptions) run(out io.Writer, unsafeGrant bool) error {
 	o.cfg.LogStore = gatekeeper.LogStore(o.logStore)
 	if unsafeGrant {
 		if !o.yes {
-			return usage("--unsafe-grant-after %v may let two holders rely on the same permit, unless every holder of the old cluster "+
+			return usage("--unsafe-grant-after %v may let two holders rely on the same permit, unless every holder in the old cluster "+
 				"has stopped by then: make sure of that, and add --yes", o.after)
 		}
 		o.cfg.UnsafeGrantAfter = &o.after
@@ -91,7 +91,7 @@ func (o *restoreOptions) run(out io.Writer, unsafeGrant bool) error {
 	fmt.Fprintf(&b, "Created: %s, cluster %s of one server, %s, with %s. It replaces cluster %s.\n\n",
 		o.cfg.DataDir, r.ClusterID, o.cfg.ID, count(r.Definitions, "definition"), r.OldClusterID)
 	fmt.Fprintf(&b, `Next:
-  1. Make sure that no server of the old cluster runs or starts again.
+  1. Make sure that no server in the old cluster runs or starts again.
   2. Start the new one, with its addresses and certificates:
        gatekeeperd --id %s --data-dir %s%s
      If all administrators have lost their credentials: gatekeeperd bind-admin --help.

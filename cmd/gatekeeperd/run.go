@@ -17,9 +17,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/nearest"
 )
 
-const long = `gatekeeperd is the Gatekeeper server. Gatekeeper makes sure that a scheduled job runs on one host at a time.
+const serverLong = `gatekeeperd is the Gatekeeper server. Gatekeeper makes sure that a scheduled job runs on one host at a time.
 
-Without flags it is a single durable server on loopback. To start a cluster of three, pass the same --members to each; they start serving once all
+Without flags, it runs as a single durable server on loopback. To start a cluster of three, pass the same --members to each; they start serving once all
 three are running:
 
   gatekeeperd --id gk1 --members gk1=10.0.0.1:7421,gk2=10.0.0.2:7421,gk3=10.0.0.3:7421 --api-address 10.0.0.1:7420
@@ -58,7 +58,7 @@ func command(env environment, stderr io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           "gatekeeperd [flags]",
 		Short:         "The Gatekeeper server",
-		Long:          long,
+		Long:          serverLong,
 		Version:       gatekeeper.Version(),
 		Args:          noArguments,
 		SilenceErrors: true,
@@ -99,7 +99,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return usage("unexpected argument %q: use flags", args[0])
 }
 
-// flagError adds the most similar flag to the error for an unknown one.
+// flagError suggests the most similar flag if the flag is unknown.
 func flagError(cmd *cobra.Command, err error) error {
 	e, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok || e.GetSpecifiedShortnames() != "" {

@@ -3,7 +3,7 @@
 //
 // Each of these packages under internal implements some of the commands:
 //
-//	see      get, holders, waiters, explain, history, watch
+//	show     get, holders, waiters, explain, history, watch
 //	edit     apply, set, edit, delete, undo, preview, diff
 //	move     move, pause, resume, cordon, uncordon, cordons
 //	firings  firings list, show and forget
@@ -21,9 +21,9 @@
 // Each command has an options struct, filled in from its flags, and a run method. The constructor newX takes that
 // method as an argument, so that a test can inspect the options instead of running the command. These packages do not
 // import each other. They share change (preview, confirmation, undo), conn (connections to servers), lookup (names and
-// globs), ui (streams, formats, errors, exit codes) and words (API messages as text). Each of the shared packages only
-// imports those later in this list. Package held runs a command while a permit is held, using package child. Script
-// tests of complete commands are in testdata/script.
+// globs), ui (streams, formats, errors, exit codes) and words (API messages as text). Each shared package imports
+// only packages that come later in this list. Package held runs a command while a permit is held, using package child.
+// Script tests of complete commands are in testdata/script.
 package main
 
 import (

@@ -125,7 +125,7 @@ func (w *moveCluster) run(args ...string) (int, string) {
 	return code, out.String()
 }
 
-// editBeforeNextBatch makes bob edit b just before gkctl sends its next batch.
+// editBeforeNextBatch edits b as bob just before gkctl sends its next batch.
 func (w *moveCluster) editBeforeNextBatch() {
 	w.onEdit = func(_ context.Context, send func() error) error {
 		w.onEdit = func(_ context.Context, send func() error) error { return send() }
@@ -216,7 +216,7 @@ func TestMove_EditedBetweenPlanAndMove_ChangesNothing(t *testing.T) {
 	w.editBeforeNextBatch()
 	code, out := w.run("move", "--from", "prod", "--to", "dr", "--yes", "--force")
 	patterns, _ := w.groups()
-	if code != ui.ExitFailure || patterns != "prod prod" || !strings.Contains(out, "nothing was changed: edited since the dry run: b by bob") ||
+	if code != ui.ExitFailure || patterns != "prod prod" || !strings.Contains(out, "nothing was changed, because these definitions were edited since the dry run: b by bob") ||
 		!strings.Contains(out, "To move them anyway, run the command again.") {
 		t.Errorf("gkctl move after an edit by bob: exit code %d, groups %q; want 1 and unchanged groups; output:\n%s", code, patterns, out)
 	}

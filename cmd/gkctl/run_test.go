@@ -93,7 +93,7 @@ func (r *runTest) readInt(name string) int {
 	return n
 }
 
-// modTime returns the modification time of a file, in nanoseconds.
+// modTime returns a file's modification time, in nanoseconds.
 func (r *runTest) modTime(name string) int64 {
 	r.Helper()
 	info, err := os.Stat(filepath.Join(r.dir, name))
@@ -201,8 +201,8 @@ func (r *runTest) permit() (s struct {
 	return s
 }
 
-// TestRun_NoServerResponds_CommandIsKilledBeforePermitExpires tests the guarantee of gkctl run that none of the
-// command's processes run after the permit's deadline.
+// TestRun_NoServerResponds_CommandIsKilledBeforePermitExpires tests gkctl run's guarantee that none of the command's
+// processes run after the permit's deadline.
 func TestRun_NoServerResponds_CommandIsKilledBeforePermitExpires(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 4s}")
@@ -216,7 +216,7 @@ func TestRun_NoServerResponds_CommandIsKilledBeforePermitExpires(t *testing.T) {
 	}
 	last, deadline, sigtermAt := int64(r.readInt("alive")), r.permit().SafeUntil.UnixNano(), r.modTime("sigterm")
 	if last >= deadline {
-		t.Errorf("the command still ran %s after the permit's deadline", time.Duration(last-deadline))
+		t.Errorf("the command was still running %s after the permit's deadline", time.Duration(last-deadline))
 	}
 	if sigtermAt >= deadline { // the command recorded SIGTERM, so SIGTERM arrived before SIGKILL
 		t.Errorf("SIGTERM arrived %s after the permit's deadline", time.Duration(sigtermAt-deadline))
@@ -234,7 +234,7 @@ func TestRun_NoServerResponds_CommandIsKilledBeforePermitExpires(t *testing.T) {
 	}
 }
 
-// A suspended wrapper cannot stop the command, so the guard must.
+// A suspended wrapper cannot stop the command, so the guard must kill it.
 func TestRun_WrapperSuspended_GuardKillsCommandBeforePermitExpires(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 2s}")
@@ -247,7 +247,7 @@ func TestRun_WrapperSuspended_GuardKillsCommandBeforePermitExpires(t *testing.T)
 	}
 	r.until("the process group to be killed", func() bool { return !alive(r.readInt("command")) && !alive(r.readInt("grandchild")) })
 	if last, deadline := int64(r.readInt("alive")), r.permit().SafeUntil.UnixNano(); last >= deadline {
-		t.Errorf("the command still ran %s after the permit's deadline", time.Duration(last-deadline))
+		t.Errorf("the command was still running %s after the permit's deadline", time.Duration(last-deadline))
 	}
 	if err := cmd.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)

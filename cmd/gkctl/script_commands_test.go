@@ -78,7 +78,7 @@ func waitSettled(ctx context.Context, s *gatekeeper.Server) error {
 	}
 }
 
-// fleet holds the servers that a script has started, by id.
+// fleet holds the servers that a script has started, keyed by id.
 type fleet map[string]*gatekeeper.Server
 
 // serve starts a cluster of COUNT servers and sets GK_ENDPOINTS to their addresses: serve COUNT
@@ -165,7 +165,7 @@ const issuer, audience = "https://kubernetes.default.svc.cluster.local", "gateke
 
 var issuerKey = sync.OnceValue(func() *oidctest.Key { return oidctest.NewRSAKey("k1") })
 
-// writeJWT writes the JWT of a service account, with additional claims: jwt FILE NAMESPACE NAME [CLAIM=VALUE...]. A
+// writeJWT writes a service account's JWT, with additional claims: jwt FILE NAMESPACE NAME [CLAIM=VALUE...]. A
 // value that contains a comma becomes a list.
 func writeJWT(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 3 {

@@ -18,8 +18,8 @@ func (r *runTest) submit(id string) {
 	}
 }
 
-// TestWork_NoServerResponds_CommandIsKilledBeforePermitExpires tests the guarantee of gkctl work that none of the
-// command's processes are still running when another worker can receive the task.
+// TestWork_NoServerResponds_CommandIsKilledBeforePermitExpires tests gkctl work's guarantee that none of the command's
+// processes are still running when another worker can receive the task.
 func TestWork_NoServerResponds_CommandIsKilledBeforePermitExpires(t *testing.T) {
 	t.Parallel()
 	r := newRunTest(t, "{name: job, duration: 4s}")
@@ -35,7 +35,7 @@ func TestWork_NoServerResponds_CommandIsKilledBeforePermitExpires(t *testing.T) 
 	}
 	last, deadline, sigtermAt := int64(r.readInt("alive")), r.permit().SafeUntil.UnixNano(), r.modTime("sigterm")
 	if last >= deadline {
-		t.Errorf("the command still ran %s after the permit's deadline", time.Duration(last-deadline))
+		t.Errorf("the command was still running %s after the permit's deadline", time.Duration(last-deadline))
 	}
 	if sigtermAt >= deadline {
 		t.Errorf("SIGTERM arrived %s after the permit's deadline", time.Duration(sigtermAt-deadline))

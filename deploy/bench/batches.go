@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// batched compares batched and separate calls from one client's goroutines, at one number of callers.
+// batched compares batched and separate calls from one client's goroutines, for one number of callers.
 type batched struct {
 	Callers int `json:"callers"`
 	// Unary is the result with the generated stub, which makes one call per request. Batches is the result with a
@@ -24,10 +24,10 @@ type batched struct {
 	Ratio float64 `json:"ratio"`
 }
 
-// batchedTarget is the required ratio of batched to unary throughput at batchedFrom or more callers.
+// batchedTarget is the required ratio of batched to unary throughput at batchedMinCallers or more callers.
 const (
-	batchedTarget = 1.8
-	batchedFrom   = 64
+	batchedTarget     = 1.8
+	batchedMinCallers = 64
 )
 
 // denial requests a permit that another caller holds.
@@ -110,12 +110,12 @@ func printBatched(out io.Writer, clusters []*core) {
 	for _, c := range clusters {
 		for _, s := range c.Batched {
 			miss := ""
-			if s.Callers >= batchedFrom {
+			if s.Callers >= batchedMinCallers {
 				miss = missed(-s.Ratio, -batchedTarget)
 			}
 			fmt.Fprintf(w, "%d servers\t%d\t%.0f\t%.0f\t%.2f\t%s\t\n", c.Servers, s.Callers, s.Unary.PerSecond, s.Batches.PerSecond, s.Ratio, miss)
 		}
 	}
 	_ = w.Flush()
-	fmt.Fprintf(out, "With %d or more callers, batches must exceed %.1f times the unary throughput.\n", batchedFrom, batchedTarget)
+	fmt.Fprintf(out, "With %d or more callers, batches must exceed %.1f times the unary throughput.\n", batchedMinCallers, batchedTarget)
 }

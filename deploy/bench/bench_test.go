@@ -63,7 +63,7 @@ func TestCompare_AlternatesAndMeasuresDifference(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a.Raw != 1000 || a.Client != 1500 || a.PerRPC != 500 || a.Error != 0 || raw != client {
-			t.Errorf("got %+v after %d and %d calls, want medians of 1000 and 1500 µs, a difference of 500, and equal numbers of calls", a, raw, client)
+			t.Errorf("got %+v after %d and %d calls, want medians of 1000 and 1500 µs, a difference of 500, and the same number of calls", a, raw, client)
 		}
 	})
 }

@@ -28,13 +28,13 @@ type overhead struct {
 	// Both are in µs.
 	PerRPC float64 `json:"added_us_per_rpc"`
 	Error  float64 `json:"error_us_per_rpc"`
-	// RawCost and ClientCost are the costs of a unit of work to the calling process. CPU time depends less on other
-	// load on the machine than the medians do.
+	// RawCost and ClientCost are what a unit of work costs the calling process. CPU time depends less on other load on
+	// the machine than the medians do.
 	RawCost    cost `json:"raw"`
 	ClientCost cost `json:"client"`
 }
 
-// cost is the cost of a unit of work to the calling process.
+// cost is the CPU time and the allocations that the calling process needs for a unit of work.
 type cost struct {
 	CPU    float64 `json:"cpu_us"`
 	Allocs float64 `json:"allocs"`
@@ -65,7 +65,7 @@ func (b *bench) measureCalls(ctx context.Context) ([]overhead, error) {
 		return nil, err
 	}
 	defer raw.Close()
-	// The acquirer's name is as long as that of the stub's caller, so that both send requests of the same size.
+	// The acquirer's name is as long as the stub's, so that both send requests of the same size.
 	c, err := client.Dial(ctx, []string{leader.API}, client.WithGroup("bench"), client.WithAcquirer("caller-0"))
 	if err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func rawPair(stub gatekeeperv1.PermitServiceClient, turn *int) work {
 			return err
 		}
 		if r.GetGrant() == nil {
-			return fmt.Errorf("own/0 was denied: %s", r.GetDenial().GetMessage())
+			return fmt.Errorf("a permit for own/0 was denied: %s", r.GetDenial().GetMessage())
 		}
 		resp, err := stub.Release(ctx, &gatekeeperv1.ReleaseRequest{
 			Token: r.GetGrant().GetPermit().GetToken(), Outcome: gatekeeperv1.ReleaseOutcome_RELEASE_OUTCOME_DONE,

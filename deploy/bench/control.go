@@ -25,8 +25,8 @@ type control struct {
 	// Batch is the median time of a batch of batchEdits edits, in ms.
 	Batch float64 `json:"batch_ms"`
 	// The handover time is the time from sending a release until the waiter receives its grant. CommitP50 is the
-	// latency of a release without a waiter. Floor is the time of two consecutive syncs and two hops. A hop is measured
-	// as a call that one server handles on its own. The three are measured alternately.
+	// latency of a release without a waiter. Floor is the time that two consecutive syncs and two hops take. A hop is
+	// measured as a call that one server handles on its own. The three are measured alternately.
 	HandoverP50 float64 `json:"hand_over_p50_us"`
 	CommitP50   float64 `json:"commit_p50_us"`
 	Floor       float64 `json:"floor_us"`
@@ -103,8 +103,8 @@ type received struct {
 	at       time.Time
 }
 
-// listen watches definitions on a server and sends the events to a channel. It returns after the first message, when
-// the watch is established.
+// listen watches definitions on a server and sends the events to a channel. It returns once the first message confirms
+// that the watch is established.
 func listen(ctx context.Context, conn *grpc.ClientConn, to chan<- received) error {
 	stream, err := gatekeeperv1.NewWatchServiceClient(conn).Watch(ctx, &gatekeeperv1.WatchRequest{})
 	if err != nil {

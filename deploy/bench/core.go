@@ -37,8 +37,8 @@ type commandsPerEntry struct {
 	PerEntry float64 `json:"commands_in_one_entry"`
 }
 
-// long is the duration of permits, which must not expire during a measurement.
-const long = time.Hour
+// permitDuration is the duration of permits, which must not expire during a measurement.
+const permitDuration = time.Hour
 
 // measureCore starts a cluster and measures the leader's operations.
 func (b *bench) measureCore(ctx context.Context, count int) (*core, error) {
@@ -109,11 +109,11 @@ func (b *bench) startIn(ctx context.Context, dir string, count int) (*servers.Cl
 func define(ctx context.Context, conn *grpc.ClientConn, callers int) error {
 	wide := uint32(1_000_000)
 	edits := []*gatekeeperv1.Edit{
-		{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{Name: "held", Duration: durationpb.New(long)}}},
+		{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{Name: "held", Duration: durationpb.New(permitDuration)}}},
 		{Change: &gatekeeperv1.Edit_Create{Create: &gatekeeperv1.Definition{Name: "kept", Permits: &wide, Duration: durationpb.New(keepDuration)}}},
 	}
 	for i := range callers {
-		def := &gatekeeperv1.Definition{Name: ownName(i), Duration: durationpb.New(long)}
+		def := &gatekeeperv1.Definition{Name: ownName(i), Duration: durationpb.New(permitDuration)}
 		edits = append(edits, &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Create{Create: def}})
 	}
 	_, err := gatekeeperv1.NewDefinitionServiceClient(conn).BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{Edits: edits, Author: "bench"})
@@ -133,7 +133,7 @@ func acquire(ctx context.Context, conn *grpc.ClientConn, semaphore string, id *g
 		return 0, err
 	}
 	if resp.GetGrant() == nil {
-		return 0, fmt.Errorf("%s was denied: %s", semaphore, resp.GetDenial().GetMessage())
+		return 0, fmt.Errorf("a permit for %s was denied: %s", semaphore, resp.GetDenial().GetMessage())
 	}
 	return resp.GetGrant().Permit.Token, nil
 }

@@ -13,14 +13,14 @@ import (
 const (
 	metricEntries  = "gatekeeper_log_entries_total"
 	metricCommands = "gatekeeper_log_entry_commands_sum"
-	metricCPU      = "process_cpu_seconds_total" // not available on every system
+	metricCPU      = "process_cpu_seconds_total" // not available on all systems
 )
 
 // counters counts the log entries and commands that a server has written since it started. cpu is its CPU time in
 // seconds.
 type counters struct{ entries, commands, cpu float64 }
 
-// scrape reads the counters of a server from its admin port.
+// scrape reads a server's counters from its admin port.
 func scrape(ctx context.Context, server *servers.Server) (counters, error) {
 	sums, err := server.Metrics(ctx)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/bench/failover"
 )
 
-// measureFailover kills the leaders of clusters with each profile in turn.
+// measureFailover starts a cluster with each profile and measures failovers by killing their leaders in turn.
 func (b *bench) measureFailover(ctx context.Context) ([]failover.Result, error) {
 	var contestants []failover.Contestant
 	for _, c := range []struct{ name, profile string }{{failover.Default, "default"}, {failover.Fast, "fast"}} {

@@ -15,20 +15,20 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// keepResult is the cost of keeping permits alive.
+// keepResult holds the cost of keeping permits alive.
 type keepResult struct {
 	keeperReport
 	// ServersCPU is the CPU usage of all servers during the window, as a percentage of one core.
 	ServersCPU float64 `json:"servers_cpu_percent"`
 }
 
-// The target: one client keeps 10,000 permits of 30 s alive over one stream with less than 5% of one core and without
-// missing a refresh.
+// The target is that one client keeps 10,000 permits alive over one stream, using less than 5% of one core and without
+// missing a refresh. Each permit has a duration of 30 s.
 const (
 	keepDuration  = 30 * time.Second
 	keepTargetCPU = 5.0
-	// twoRefreshes is the time within which every permit is refreshed twice. A refresh is due after a third of the
-	// duration, plus or minus a tenth of that.
+	// twoRefreshes is the time within which every permit is refreshed twice. The client refreshes a permit after a
+	// third of its duration, plus or minus a tenth of that.
 	twoRefreshes = 2 * (keepDuration/3 + keepDuration/30)
 )
 

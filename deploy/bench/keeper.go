@@ -155,7 +155,7 @@ func (t *traffic) awaitAll(ctx context.Context, permits int) error {
 	}
 }
 
-// resetCounts resets the counters. Open streams remain open.
+// resetCounts resets the counters. Streams that are still open count as opened.
 func (t *traffic) resetCounts() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/load"
 )
 
-// measureEcho measures the echo at each number of callers.
+// measureEcho measures grpc-go's unary echo for each number of callers.
 func (b *bench) measureEcho(ctx context.Context) ([]load.Figure, error) {
 	echo, err := load.StartEcho(ctx, "-echo")
 	if err != nil {

@@ -6,11 +6,12 @@
 //     its data in memory.
 //   - control: the latency of operator actions on three servers: the delivery of an edit to every watcher, a batch of
 //     1,000 edits, the handover from a release to the next waiter, and the cost of 1,000 watchers.
-//   - keep: the cost to one client, in a separate process, of keeping 10,000 permits of 30 s alive on three servers.
-//   - profile: the CPU profile of the leader of three servers while it denies, refreshes and grants. It runs only on
-//     request.
-//   - failover: the time from killing the leader with kill -9 to the next grant, with both profiles. It takes minutes
-//     and runs only on request.
+//   - keep: the cost to one client, in a separate process, of keeping 10,000 permits alive on three servers. Each
+//     permit has a duration of 30 s.
+//   - profile: the CPU profile of a three-server cluster's leader while it denies requests and refreshes and grants
+//     permits. It runs only on request.
+//   - failover: the time from killing the leader with kill -9 to the next grant, with the default and fast profiles.
+//     It takes minutes and runs only on request.
 //
 // Package peers, a separate module, compares Gatekeeper with other systems. Only ratios and differences within one run
 // are meaningful. Absolute figures vary between runs and machines.
@@ -48,8 +49,8 @@ type bench struct {
 	callers []int
 	store   string
 	windows windows
-	permits int           // number of permits to keep
-	keepFor time.Duration // length of the window
+	permits int           // number of permits to keep alive
+	keepFor time.Duration // length of the keep window
 	runs    int           // number of leader kills per cluster
 }
 
@@ -185,7 +186,7 @@ func (b *bench) check(parts, sizes, callers string) (err error) {
 	return nil
 }
 
-// measureCores measures the limits of the machine, and then clusters of each size.
+// measureCores measures the machine's limits, and then clusters of each size.
 func (b *bench) measureCores(ctx context.Context, r *report) error {
 	var err error
 	if r.Echo, err = b.measureEcho(ctx); err != nil {
@@ -222,7 +223,7 @@ func (b *bench) measureClient(ctx context.Context, r *report) error {
 	return nil
 }
 
-// each measures the same call at each number of callers.
+// each measures the same call for each number of callers.
 func (b *bench) each(ctx context.Context, call load.Call) ([]load.Figure, error) {
 	var figures []load.Figure
 	for _, callers := range b.callers {

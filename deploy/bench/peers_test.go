@@ -59,7 +59,7 @@ func TestPeers_Module_PassesTestsAndRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	// For both cluster sizes, there are 2 ratios of pairs (etcd has two variants), 2 of denials and 2 of refreshes.
-	// Denials and refreshes are also compared with the echo.
+	// Denials and refreshes are also compared with the echo server.
 	if want := 2 * (2 + 2 + 2 + 1 + 2); len(got.Ratios) < want {
 		t.Errorf("got %d ratios, want at least %d:\n%s", len(got.Ratios), want, text)
 	}

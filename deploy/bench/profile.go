@@ -20,7 +20,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// profileResult is a breakdown of the leader's CPU time, on three servers, during one kind of work.
+// profileResult breaks down the CPU time of a three-server cluster's leader during one kind of work.
 type profileResult struct {
 	Work    string `json:"work"`
 	Callers int    `json:"callers"`
@@ -45,7 +45,7 @@ type part struct {
 
 const (
 	modulePath = "github.com/gatekeeperd/gatekeeper/"
-	// elsewhere is mostly system calls and the blocking and waking of goroutines.
+	// elsewhere covers mostly system calls and goroutine scheduling.
 	elsewhere = "the scheduler and the rest"
 )
 
@@ -64,7 +64,7 @@ func profileParts() []part {
 	}
 }
 
-// measureProfiles profiles the leader of three servers under each kind of work, at each number of callers.
+// measureProfiles profiles the leader of a three-server cluster under each kind of work, with each number of callers.
 func (b *bench) measureProfiles(ctx context.Context) (all []profileResult, err error) {
 	cluster, leader, err := b.start(ctx, "profile", 3)
 	if err != nil {
@@ -184,7 +184,7 @@ func partOf(s *profile.Sample, parts []part) string {
 func printProfiles(out io.Writer, all []profileResult) {
 	for _, one := range all {
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintf(w, "%s, %d callers: %.1f µs of the leader's CPU time each, %d stacks\t%%\t\n", one.Work, one.Callers, one.CPU, one.Samples)
+		fmt.Fprintf(w, "%s, %d callers: %.1f µs of the leader's CPU time per operation, %d stacks\t%%\t\n", one.Work, one.Callers, one.CPU, one.Samples)
 		for _, s := range one.Parts {
 			fmt.Fprintf(w, "%s\t%.0f\t\n", s.What, s.Percent)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// A sample is attributed to the component of the innermost known function, regardless of its callers.
+// A sample is attributed to the part of its innermost known function, regardless of that function's callers.
 func TestSharesOf_InnermostKnownFrameDecides(t *testing.T) {
 	stack := func(nanos int64, names ...string) *profile.Sample {
 		s := &profile.Sample{Value: []int64{1, nanos}}
@@ -40,7 +40,7 @@ func TestSharesOf_InnermostKnownFrameDecides(t *testing.T) {
 	}
 }
 
-func TestProfile_Leader_HasAllParts(t *testing.T) {
+func TestProfile_Leader_PrintsEveryWorkload(t *testing.T) {
 	b := bench{bin: t.TempDir(), windows: windows{window: time.Second, count: 1}, permits: 1, keepFor: twoRefreshes, runs: 1}
 	if _, err := servers.Build(b.bin, "cmd/gatekeeperd"); err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ func (r *report) print(out io.Writer) {
 	}
 }
 
-// printCores prints one column per number of callers, along with the limits of this machine.
+// printCores prints one column per number of callers, along with this machine's limits.
 func (r *report) printCores(out io.Writer) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "per second, by callers\t")
@@ -83,7 +83,7 @@ func (r *report) printCalls(out io.Writer) {
 }
 
 func (k *keepResult) print(out io.Writer) {
-	fmt.Fprintf(out, "One client kept %d permits of %s alive for %.0f s (%d lost), using %.1f%% of one core%s. The target is less than %.0f%% with 10000.\n",
+	fmt.Fprintf(out, "One client kept %d permits of %s alive for %.0f s (%d lost), using %.1f%% of one core%s. The target is less than %.0f%% with 10000 permits.\n",
 		k.Permits, keepDuration, k.Seconds, k.Lost, k.CPU, missed(k.CPU, keepTargetCPU), keepTargetCPU)
 	fmt.Fprintf(out, "It sent %d tokens in %d frames on one stream, using %.1f µs of CPU time per token. The three servers used %.1f%% of one core.\n",
 		k.Tokens, k.Frames, k.PerToken, k.ServersCPU)

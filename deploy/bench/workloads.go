@@ -28,7 +28,7 @@ func (b *bench) newWorkloads(ctx context.Context, leader *servers.Server, conns 
 		return nil, err
 	}
 	// Without a timeout and without request ids, a call costs its caller no more than a plain stub call.
-	settings := workload.Settings{Prefix: "bench", Callers: b.maxCallers(), Tokens: 1, Duration: long, Author: "bench", Run: "core"}
+	settings := workload.Settings{Prefix: "bench", Callers: b.maxCallers(), Tokens: 1, Duration: permitDuration, Author: "bench", Run: "core"}
 	t := &workloads{workload.NewFixture(settings, kinds("acquire", "deny", "refresh", "stream"), c, []*client.Client{c}), c}
 	t.UseConns(conns.Interfaces()...)
 	return t, t.Create(ctx)
@@ -36,7 +36,7 @@ func (b *bench) newWorkloads(ctx context.Context, leader *servers.Server, conns 
 
 func (t *workloads) close() { _ = t.client.Close() } // every permit was released
 
-// kinds returns the kinds of work with these names.
+// kinds returns the kinds of work with the given names.
 func kinds(names ...string) (some []*workload.Kind) {
 	for _, k := range workload.Kinds() {
 		for _, name := range names {
@@ -48,7 +48,7 @@ func kinds(names ...string) (some []*workload.Kind) {
 	return some
 }
 
-// withWorkload prepares a kind of work for the given numbers of callers and of tokens per frame, and calls measure.
+// withWorkload prepares a kind of work for the given numbers of callers and tokens per frame, and calls measure.
 func (t *workloads) withWorkload(ctx context.Context, kind string, callers, tokens int, measure func(load.Call) error) error {
 	t.Tokens = tokens
 	s, err := kinds(kind)[0].Prepare(ctx, t.Fixture, callers)

@@ -48,8 +48,8 @@ func TestSettings_Edit_IsReviewedBeforeSaving(t *testing.T) {
 	p.until("the form to close", `location.search === "" && document.body.innerText.includes("5,000")`)
 }
 
-// The removal dialog shows the consequences for the cluster. Removals that would stop the cluster are refused, and so
-// is the removal of the last voter.
+// The removal dialog shows the consequences for the cluster. Removals that would stop the cluster, or remove its last
+// voter, are refused.
 func TestRemoveMember_Dialog_ShowsConsequences(t *testing.T) {
 	c := cluster(t, 3, "")
 	c.Servers[2].Kill()

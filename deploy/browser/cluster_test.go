@@ -39,14 +39,14 @@ func TestCluster_KilledServer_IsShownWithError(t *testing.T) {
 	for _, s := range c.Servers { // the certificates were just issued for 7 days, so 6 full days are left
 		p.until("the certificate of "+s.ID, row("Members", s.ID)+`?.includes("certificate expires in 6 days")`)
 		p.until("the clock of "+s.ID, row("Members", s.ID)+`.includes("in sync")`)
-		p.until("the certificate expiry of "+s.ID, row("Certificates of the servers", s.ID)+`.includes("expires in 6 days")`)
+		p.until("the certificate expiry of "+s.ID, row("Server certificates", s.ID)+`.includes("expires in 6 days")`)
 	}
 	p.until("the leader's role", row("Members", leader.ID)+`.includes("leader")`)
-	p.until("the mark on the server of this page", row("Members", server.ID)+`.includes("(serves this page)")`)
+	p.until("the mark on the server that serves this page", row("Members", server.ID)+`.includes("(serves this page)")`)
 	p.shows("3 of 3 responding")
 
 	down.Kill()
-	p.until("the error of the killed server", fmt.Sprintf("/not responding: .*refused/.test(%s)", row("Members", down.ID)))
+	p.until("the killed server's error", fmt.Sprintf("/not responding: .*refused/.test(%s)", row("Members", down.ID)))
 	p.shows("2 of 3 responding")
 	p.shows("No data from " + down.ID + ": not responding.")
 	for _, s := range []*servers.Server{server, leader} {

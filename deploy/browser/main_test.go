@@ -18,8 +18,8 @@ import (
 
 var (
 	bin      string          // directory that contains gatekeeperd
-	chromium string          // path of the browser; empty if none is installed
-	browser  context.Context // the chromedp context of the browser
+	chromium string          // the browser's path; empty if none is installed
+	browser  context.Context // the browser's chromedp context
 )
 
 func TestMain(m *testing.M) {

@@ -49,7 +49,7 @@ func open(t *testing.T, address, path string, listeners ...func(any)) *page {
 			t.Logf("page:\n%.4000s\nconsole:\n%s", text, strings.Join(p.console(), "\n"))
 		}
 	})
-	// The tab is closed when the context of its first call is done, so that context has no timeout.
+	// The tab is closed when its first call's context is done, so that context has no timeout.
 	if err := chromedp.Do(ctx, enable(log.Enable, cdp.Empty{}), enable(runtime.Enable, cdp.Empty{})); err != nil {
 		t.Fatal(err)
 	}

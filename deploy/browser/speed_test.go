@@ -45,8 +45,8 @@ type figures struct {
 	FirstRows  []float64 `json:"first_rows_ms"`
 	// Times from the acquire call until the page shows the holder, one per event.
 	Shown []float64 `json:"shown_ms"` // target: 200
-	// Server CPU time as a fraction of one core, at five acquires and releases per second: without a page, and the
-	// increase caused by pages.
+	// Server CPU time as a fraction of one core, at five acquires and releases per second. Without is measured without
+	// a page. OnePage and ManyPages are the increases caused by pages.
 	Without   float64 `json:"cpu_without_page"`
 	OnePage   float64 `json:"cpu_one_page"`   // target: 0.01
 	Pages     int     `json:"pages"`          // number of pages for ManyPages
@@ -208,7 +208,7 @@ func (f *figures) cost(t *testing.T, s *servers.Server, ext extent) {
 	f.ManyPages = cpuShare(t, s, ext.window) - f.Without
 }
 
-// busyCaller acquires and releases permits of visible semaphores, five times per second.
+// busyCaller acquires and releases permits on visible semaphores, five times per second.
 func busyCaller(ctx context.Context, c *client.Client) {
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
@@ -285,7 +285,7 @@ func replay(ctx context.Context, all []request, startedAt time.Time, visit, dela
 				fetch(ctx, httpClient, r.url)
 				continue
 			}
-			stop() // a page has one stream at a time, and replaces it when other names become visible
+			stop() // a page has one stream at a time, and replaces it when different names become visible
 			stop = inBackground(ctx, &streams, func(ctx context.Context) { fetch(ctx, httpClient, r.url) })
 		}
 		shift += visit

@@ -13,7 +13,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Editing a semaphore's group pattern stops the holder, so that the other group can acquire the permit. Another open
+// Editing a semaphore's group pattern stops the holder, so that another group can acquire the permit. A second open
 // page shows every step.
 func TestEdit_GroupPattern_StopsHolderAndUpdatesOtherPages(t *testing.T) {
 	c := cluster(t, 1, definitions)
@@ -138,7 +138,7 @@ func (p *page) tabTo(text string) {
 	p.t.Fatalf("Tab does not reach %q", text)
 }
 
-// The leader is killed while a page of another server is open. The page shows the next leader's events without being
+// The leader is killed while another server's page is open. The page shows the next leader's events without being
 // reloaded.
 func TestLeaderKilled_PageRecoversWithoutReload(t *testing.T) {
 	c := cluster(t, 3, definitions)
@@ -237,7 +237,7 @@ func TestMove_510Semaphores_ShowsProgressAndUndo(t *testing.T) {
 	}
 }
 
-// The preview of a cordon names the cordoned host. The overview shows the host's denials until the cordon ends.
+// A cordon's preview names the cordoned host. The overview shows the host's denials until the cordon ends.
 func TestCordon_PreviewAndOverview_ShowDeniedCallers(t *testing.T) {
 	c := cluster(t, 1, definitions)
 	host := dial(t, c.Endpoints(), "zone-a", "host-1")

@@ -1,7 +1,13 @@
-// Command demo shows Gatekeeper at work and under faults. Its first argument is the scenario: hosts competing for due
-// runs (`demo`, the default), gocron jobs (`jobs`), a move of all tasks to another zone (`move`), or shared work:
-// as in the JGroups article (`jgroups`), as in the Oddjob article (`oddjob`), or with ten thousand tasks (`words`). In
-// each scenario, servers and holders are processes, some of which are killed or suspended.
+// Command demo shows Gatekeeper at work and under faults. Its first argument selects the scenario:
+//
+//   - demo (the default): hosts compete for due runs.
+//   - jobs: applications run gocron jobs.
+//   - move: all tasks move to another zone and back.
+//   - jgroups: workers share tasks, as in the JGroups article.
+//   - oddjob: workers share work, as in the Oddjob article.
+//   - words: workers share ten thousand tasks.
+//
+// In each scenario, the servers and the holders are separate processes, and some of them are killed or suspended.
 //
 // A scenario ends with a report based on the holders' records of their beliefs. If a guarantee was violated, the exit
 // code is 1.

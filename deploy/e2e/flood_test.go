@@ -36,10 +36,10 @@ const floodEnv = "GATEKEEPER_E2E_FLOOD"
 
 // floodResult counts the calls by outcome.
 type floodResult struct {
-	Answered int
-	Refused  int // RESOURCE_EXHAUSTED, with RetryInfo and a reason
-	Unclear  int // RESOURCE_EXHAUSTED without RetryInfo or without a reason
-	Other    map[string]int
+	Succeeded int
+	Refused   int // RESOURCE_EXHAUSTED, with RetryInfo and a reason
+	Unclear   int // RESOURCE_EXHAUSTED without RetryInfo or without a reason
+	Other     map[string]int
 }
 
 // runFlood runs the flood described by the JSON text, and prints the result.
@@ -80,7 +80,7 @@ func runFlood(text string) error {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			all.Answered += r.Answered
+			all.Succeeded += r.Succeeded
 			all.Refused += r.Refused
 			all.Unclear += r.Unclear
 			for text, n := range r.Other {
@@ -96,7 +96,7 @@ func (r *floodResult) count(err error) {
 	s := status.Convert(err)
 	switch s.Code() {
 	case codes.OK:
-		r.Answered++
+		r.Succeeded++
 	case codes.ResourceExhausted:
 		var reason string
 		var after time.Duration

@@ -50,7 +50,7 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	old.Kill()
 	killed, killedAt := boottime.Now(), time.Now()
 
-	// A deadline beyond killed + duration was set by a server that responded after the kill.
+	// A deadline beyond killedAt + duration was set by a server that responded after the kill.
 	await(t, "the next leader to refresh every permit", func() bool {
 		for _, p := range holding {
 			if !p.Held() {
@@ -98,7 +98,7 @@ func TestLeaderKilled_PermitsSurviveAndAreRefreshed(t *testing.T) {
 	}
 }
 
-// A cluster's only server is killed and restarted. Its own data must contain everything that it acknowledged.
+// A cluster's only server is killed and restarted. Its data directory must contain everything that it acknowledged.
 func TestSingleServerKilled_PermitsSurviveRestart(t *testing.T) {
 	const duration = 6 * time.Second
 	cluster := start(t, 1, map[string]time.Duration{"job": duration})

@@ -19,12 +19,12 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The servers are flooded by ten times as many callers as they serve concurrently. Holders keep their permits, refused
-// callers get a retry hint, operator calls succeed, and the number of calls in progress stays within the limit. After
-// the flood, the servers recover.
+// The servers are flooded by ten times as many callers as they can serve concurrently. Holders keep their permits,
+// refused callers get a retry hint, operator calls succeed, and the number of calls in progress stays within the limit.
+// After the flood, the servers recover.
 func TestOverload_TenTimesCapacity_KeepsPermitsAndRecovers(t *testing.T) {
 	const (
-		duration = 6 * time.Second // longer than the stalls of a busy machine
+		duration = 6 * time.Second // longer than the stalls on a busy machine
 		maxCalls = 64
 	)
 	semaphores := map[string]time.Duration{"flooded": time.Second, "late": time.Minute, "held/0": duration, "held/1": duration, "held/2": duration, "held/3": duration}
@@ -106,15 +106,15 @@ func TestOverload_TenTimesCapacity_KeepsPermitsAndRecovers(t *testing.T) {
 	}
 	r := end()
 	holds()
-	t.Logf("%d calls answered, %d refused, others %v; at most %v in progress and %.0f MB in memory", r.Answered, r.Refused, r.Other, highest, resident/1e6)
+	t.Logf("%d calls succeeded, %d were refused, others: %v; at most %v in progress and %.0f MB in memory", r.Succeeded, r.Refused, r.Other, highest, resident/1e6)
 	if highest > maxCalls {
 		t.Errorf("got %v calls in progress, want at most %d", highest, maxCalls)
 	}
-	if r.Answered == 0 || r.Refused == 0 || r.Unclear > 0 {
-		t.Errorf("got %d calls answered, %d refused, and %d refused without a reason or a retry hint; want more than 0, more than 0, and 0", r.Answered, r.Refused, r.Unclear)
+	if r.Succeeded == 0 || r.Refused == 0 || r.Unclear > 0 {
+		t.Errorf("got %d calls that succeeded, %d that were refused, and %d that were refused without a reason or a retry hint; want more than 0, more than 0, and 0", r.Succeeded, r.Refused, r.Unclear)
 	}
 	if resident > 400e6 {
-		t.Errorf("got resident memory of %.0f MB, want at most 400", resident/1e6)
+		t.Errorf("got %.0f MB of resident memory, want at most 400", resident/1e6)
 	}
 
 	lateCallers.Wait()
@@ -142,7 +142,7 @@ func TestOverload_TenTimesCapacity_KeepsPermitsAndRecovers(t *testing.T) {
 // still served on every port.
 func TestSilentConnections_EveryPort_KeepsServing(t *testing.T) {
 	const (
-		duration = 6 * time.Second // longer than the stalls of a busy machine
+		duration = 6 * time.Second // longer than the stalls on a busy machine
 		perPort  = 300             // more than the maximum number of concurrent handshakes on a peer port
 	)
 	cluster := start(t, 3, map[string]time.Duration{"held": duration, "free": time.Minute})

@@ -44,7 +44,7 @@ func TestRecover_TwoOfThreeLost_ThirdBecomesNewCluster(t *testing.T) {
 	started := time.Now()
 	run(ctx, t, cluster, next)
 	if after := definitions(ctx, t, next); !slices.Equal(before, after) {
-		t.Errorf("definitions changed in the recovery; before:\n%v\nafter:\n%v", before, after)
+		t.Errorf("definitions changed during the recovery; before:\n%v\nafter:\n%v", before, after)
 	}
 	select {
 	case <-held.Context().Done():
@@ -138,7 +138,7 @@ func run(ctx context.Context, t *testing.T, cluster *servers.Cluster, s *servers
 	}
 }
 
-// definitions returns all definitions of a server, serialized and in order.
+// definitions returns all of a server's definitions, serialized and in order.
 func definitions(ctx context.Context, t *testing.T, s *servers.Server) []string {
 	t.Helper()
 	conn, err := s.Conn()

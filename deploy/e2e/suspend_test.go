@@ -38,7 +38,7 @@ func TestLeaderSuspended_GrantsInFlight_DoNotOverlap(t *testing.T) {
 	suspended := boottime.Now()
 	inFlight, highest := a.pendingAt(old.ID)
 	if inFlight == 0 {
-		t.Fatal("no call was in flight when the leader was suspended")
+		t.Fatal("no calls were in flight when the leader was suspended")
 	}
 	// After 200 grants, the next leader has granted every semaphore again. It can do so only a full duration after its
 	// election.

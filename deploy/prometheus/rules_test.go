@@ -1,4 +1,4 @@
-// Package prometheus checks the sample rules against the metrics of a real server.
+// Package prometheus checks the sample rules against a real server's metrics.
 package prometheus
 
 import (

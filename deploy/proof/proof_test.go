@@ -79,7 +79,7 @@ func shortRun(t *testing.T, kind string, seed uint64) {
 }
 
 // Lines written by older versions have fewer columns.
-func TestSum_LinesFromBeforeSharedTasks_AreCounted(t *testing.T) {
+func TestSum_LinesWithoutSharedWork_AreCounted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tally.tsv")
 	old := "a\t1\tisolate\t12\t10\t2\t3\t1\t2 isolate\t0\t0\tproxies\n"
 	recent := "b\t2\tisolate\t12\t10\t2\t3\t1\t1 isolate\t0\t0\tproxies\t4 jobs, 1 worker-killed\n"

@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/proof/run"
 )
 
-// columns is the header of a tally, which has one line per run.
+// columns is the header line of a tally. Each run adds a line below it.
 const columns = "commit\tseed\tkind\tseconds\toperations\tunanswered\tgrants\tlast term\tfaults\tviolations\tundecided\tnetwork\tshared work\n"
 
 // sharedColumn is the index of the last column. Tallies that predate shared tasks lack it.

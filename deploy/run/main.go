@@ -105,7 +105,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 		return fmt.Errorf("gatekeeperd did not start: %w\n%s", err, head)
 	case l := <-ready:
 		if l.err != nil && ctx.Err() == nil {
-			return errors.Join(fmt.Errorf("gatekeeperd is not ready, see %s: %w", log, l.err), stop(cmd, done))
+			return errors.Join(fmt.Errorf("gatekeeperd is not ready; see %s: %w", log, l.err), stop(cmd, done))
 		}
 		if l.err == nil {
 			fmt.Fprintf(out, intro, o.api, o.data, log, o.gkctl(), l.definitions, o.http)
@@ -113,7 +113,7 @@ func (o *options) run(ctx context.Context, out io.Writer) error {
 	}
 	select {
 	case err := <-done:
-		return errors.Join(fmt.Errorf("gatekeeperd exited, see %s", log), err)
+		return errors.Join(fmt.Errorf("gatekeeperd exited; see %s", log), err)
 	case <-ctx.Done():
 	}
 	fmt.Fprintln(out, "\nStopping.")

@@ -25,13 +25,13 @@ import (
 //go:embed kubernetes-periodics.json
 var kubernetesPeriodics []byte
 
-// The labels of the definitions.
+// Labels on the definitions.
 const (
 	// LabelKind is "job" or "pool".
 	LabelKind = "kind"
 	// LabelCluster is the build cluster, which is the group of its hosts.
 	LabelCluster = "cluster"
-	// LabelDashboard is the dashboard that shows the job's results. It is absent if there is none.
+	// LabelDashboard is the dashboard that shows the job's results. It is omitted if the job has no dashboard.
 	LabelDashboard = "dashboard"
 	// LabelPool is the name of the pool from which the job takes shares.
 	LabelPool = "pool"
@@ -79,8 +79,8 @@ func InCluster(cluster string) ([]Job, error) {
 // Pool returns the name of a cluster's pool.
 func Pool(cluster string) string { return "pool/" + cluster }
 
-// PoolWeight returns the number of shares that a job takes from its pool. Longer jobs take more: 1 for jobs of up to
-// one hour or without a timeout, 2 for up to four hours, and 4 above that.
+// PoolWeight returns the number of shares that a job takes from its pool. Jobs with longer timeouts take more: 1 share
+// for up to one hour or without a timeout, 2 for up to four hours, and 4 above that.
 func (j Job) PoolWeight() (uint32, error) {
 	timeout, err := duration(j.Name, "timeout", j.Timeout)
 	switch {
@@ -95,8 +95,8 @@ func (j Job) PoolWeight() (uint32, error) {
 	}
 }
 
-// PoolPermits returns the size of the pool of a cluster with the given number of jobs: one share per eight jobs, but at
-// least 4, so that the heaviest job fits, and at most 40.
+// PoolPermits returns the pool size for a cluster with the given number of jobs: one share per eight jobs, but at least
+// 4, so that the heaviest job fits, and at most 40.
 func PoolPermits(jobs int) uint32 {
 	return uint32(min(max((jobs+7)/8, 4), 40)) //nolint:gosec // between 4 and 40
 }
@@ -155,7 +155,7 @@ func (j Job) definition() (*gatekeeperv1.Definition, error) {
 	switch {
 	case interval > 0:
 		def.Description = "Runs every " + j.Interval + "."
-		// Set only for intervals, because with a cron expression days may pass between two runs.
+		// Only jobs with an interval set this, because days may pass between two runs of a cron job.
 		def.ExpectEvery = durationpb.New(interval)
 	case j.Cron != "":
 		def.Description = fmt.Sprintf("Runs at %q, UTC.", j.Cron)
@@ -183,7 +183,7 @@ func base(name, cluster string, permits uint32) *gatekeeperv1.Definition {
 	}
 }
 
-// duration parses an optional duration of a job.
+// duration parses one of a job's optional durations.
 func duration(job, field, text string) (time.Duration, error) {
 	if text == "" {
 		return 0, nil

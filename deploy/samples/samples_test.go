@@ -72,7 +72,7 @@ func TestKubernetes_EveryDefinition_IsValidAndAdmitsOnlyItsCluster(t *testing.T)
 		t.Fatalf("got %d jobs, %d clusters and %d definitions, want 1335, 7 and 1342", len(jobs), len(clusters), len(defs))
 	}
 	for _, def := range defs {
-		rule := rule(def)
+		rule := storedDefinition(def)
 		if err := rule.Validate(semaphore.DefaultMaxDuration); err != nil {
 			t.Errorf("%s: Validate() = %v", def.Name, err)
 			continue
@@ -122,8 +122,8 @@ func TestDefinitions_InvalidJobs_Fail(t *testing.T) {
 	}
 }
 
-// rule returns d as a server stores it, with all defaults filled in.
-func rule(d *gatekeeperv1.Definition) *semaphore.Definition {
+// storedDefinition returns d as a server stores it, with all defaults filled in.
+func storedDefinition(d *gatekeeperv1.Definition) *semaphore.Definition {
 	or := func(d, fallback time.Duration) time.Duration {
 		if d == 0 {
 			return fallback

@@ -113,7 +113,8 @@ func (f *fleet) refreshOne(ctx context.Context, caller int) (int, error) {
 	return 1, f.refresh(ctx, caller, f.randomToken())
 }
 
-// tokensPerFrame is the number of permits refreshed in one call, as by a client that holds many.
+// tokensPerFrame is the number of permits refreshed in one call. A client that holds many permits also refreshes them
+// together.
 const tokensPerFrame = 100
 
 // refreshFrame refreshes many random permits in one call.

@@ -120,7 +120,7 @@ func (f *fleet) acquire(ctx context.Context, caller int, semaphore, acquirer, ho
 		return 0, err
 	}
 	if resp.GetGrant() == nil {
-		return 0, fmt.Errorf("%s was denied: %s", semaphore, resp.GetDenial().GetMessage())
+		return 0, fmt.Errorf("a permit for %s was denied: %s", semaphore, resp.GetDenial().GetMessage())
 	}
 	return resp.GetGrant().GetPermit().GetToken(), nil
 }
@@ -133,7 +133,7 @@ func (f *fleet) release(ctx context.Context, caller int, token uint64) error {
 	return err
 }
 
-// holder returns a holder id as long as those of the client library.
+// holder returns a holder id that is as long as the client library's.
 func holder(i int) string { return fmt.Sprintf("h%025d", i) }
 
 // newHolder returns an unused holder id. Ids cannot be reused, because servers remember recently ended permits.
@@ -154,8 +154,8 @@ func (f *fleet) define(ctx context.Context, to int) error {
 	return nil
 }
 
-// grant acquires permits until the given number exists, each with a separate call. Every other permit belongs to a wide
-// semaphore. The rest are spread over the newest definitions; newest is their number.
+// grant acquires permits, each with a separate call, until the given number exists. Every other permit belongs to a
+// wide semaphore. The rest are spread over the newest definitions. newest is their number.
 func (f *fleet) grant(ctx context.Context, callers, to, newest int) error {
 	first := f.created.Permits
 	f.tokens = append(f.tokens, make([]uint64, to-first)...)

@@ -8,9 +8,9 @@
 //   - three servers, built from the full one by adding two members: how long grants stop when the leader hands over
 //     leadership and when it is killed, compared with three empty servers.
 //
-// Permits are created by log entries through the public API. Each figure with a target is printed next to the target. A
-// missed target does not fail the run, because most figures depend on the machine and its other load. A failed call or
-// a lost permit fails the run.
+// Each permit is created through the public API, with its own log entry. Each figure with a target is printed next to
+// the target. A missed target does not fail the run, because most figures depend on the machine and its other load. A
+// failed call or a lost permit fails the run.
 //
 // With -paper, it takes no measurements. Instead, it estimates the capacity of larger machines and more clusters from
 // previously measured constants.
@@ -88,7 +88,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	flags.IntVar(&s.callers, "callers", 256, "number of concurrent callers that create permits")
 	flags.DurationVar(&s.window, "window", 2*time.Second, "how long to measure each cost")
 	flags.DurationVar(&s.rest, "rest", 30*time.Second, "how long to measure the idle server")
-	flags.BoolVar(&s.snapshots, "snapshots", true, "at each stage, wait up to a minute and a half for the server to take a snapshot")
+	flags.BoolVar(&s.snapshots, "snapshots", true, "at each stage, wait up to five minutes for the server to take a snapshot")
 	flags.IntVar(&s.handovers, "hand-overs", 5, "number of leadership handovers, both with empty and with full servers")
 	flags.IntVar(&s.kills, "kills", 3, "number of times to kill the leader, both with empty and with full servers")
 	flags.StringVar(&plotFile, "plot", "bin/scale.svg", "file for the plot; empty for none")

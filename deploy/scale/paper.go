@@ -90,7 +90,7 @@ func (c *constants) command(flags *flag.FlagSet, file string, out io.Writer) err
 // election is the time, in seconds, that a server with the default profile takes to elect itself after it starts.
 const election = 1.2
 
-// read parses constants in JSON, or takes them from the results of a run.
+// read parses constants in JSON, or takes them from a run's results.
 func (c *constants) read(text []byte) error {
 	var r report
 	if err := json.Unmarshal(text, &r); err == nil && len(r.Stages) > 0 {
@@ -196,7 +196,7 @@ func (c *constants) print(out io.Writer) {
 	row("expiries per second, without other load", func(k capacity) float64 { return k.Expiries })
 	fmt.Fprintf(out, "\nGrants are limited by %s.", three.GrantsBound)
 	if five.GrantsBound != three.GrantsBound {
-		fmt.Fprintf(out, " With five servers: by %s.", five.GrantsBound)
+		fmt.Fprintf(out, " With five servers, they are limited by %s.", five.GrantsBound)
 	}
 	fmt.Fprintf(out, " A hundred times the size is 10,000,000 definitions, 100,000,000 permits and 1,000,000 clients. At most %.0f such clusters are needed.\n\n", maxClusters)
 	for _, formula := range []string{

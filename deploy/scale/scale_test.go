@@ -123,8 +123,8 @@ func TestPaper_ConstantsFromRun_FlagsTakePrecedence(t *testing.T) {
 	if err := command(t.Context(), []string{"-paper", "-constants", file, "-cores", "2", "-use", "1"}, &out); err != nil {
 		t.Fatal(err)
 	}
-	// Two cores provide 2,000,000 µs per second: enough for 33,000 denials of 60 µs each, or for 5000 grants and
-	// releases of 300 + 2 · 50 µs each.
+	// Two cores provide 2,000,000 µs of CPU time per second: enough for 33,000 denials of 60 µs each, or for 5000
+	// grants and releases of 300 + 2 · 50 µs each.
 	for _, want := range []string{"| denials per second, without other load | 33,000 | 33,000 |", "| 5,000 | 4,000 |"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("output does not contain %q:\n%s", want, &out)

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// stage holds the results for one server with a fraction of the full size.
+// stage holds the results for one server at a fraction of the full size.
 type stage struct {
 	Part float64 `json:"part"`
 	amounts
@@ -28,7 +28,7 @@ type stage struct {
 	Restart   restart          `json:"restart"`
 }
 
-// restart holds the results for the restart of a killed server.
+// restart holds the results of restarting a killed server.
 type restart struct {
 	// Seconds is the time from the start of the process to the first grant. About half of it is the election.
 	Seconds float64 `json:"seconds"`
@@ -73,7 +73,7 @@ func (s *scale) measureStage(ctx context.Context, server *servers.Server, f *fle
 	}
 	s.logf("  %d definitions, %d permits, at %.0f per second: %.0f bytes per definition, %.0f per permit, in use; %.0f MB resident",
 		st.Definitions, st.Permits, st.FillRate, st.Definition.InUse, st.Permit.InUse, st.Filled.Resident/1e6)
-	if err := s.withClients(ctx, server, f, st); err != nil {
+	if err := s.measureWithClients(ctx, server, f, st); err != nil {
 		return nil, err
 	}
 	if s.snapshots {
@@ -120,8 +120,9 @@ func (s *scale) fill(ctx context.Context, server *servers.Server, f *fleet, st *
 	return nil
 }
 
-// withClients measures the costs while clients keep permits alive.
-func (s *scale) withClients(ctx context.Context, server *servers.Server, f *fleet, st *stage) error {
+// measureWithClients opens client streams that keep permits alive, and measures the memory usage per stream and the
+// costs.
+func (s *scale) measureWithClients(ctx context.Context, server *servers.Server, f *fleet, st *stage) error {
 	before, err := measureMemory(ctx, server)
 	if err != nil {
 		return err

@@ -94,7 +94,7 @@ type clients struct {
 	cancels []context.CancelFunc
 }
 
-// open opens a stream for each token and refreshes the token on it once.
+// open opens a stream for each token that does not have one yet, and refreshes the token on it once.
 func (c *clients) open(ctx context.Context, address string, tokens []uint64) error {
 	for len(c.conns)*c.sharing < len(tokens) {
 		conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()))

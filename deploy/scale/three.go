@@ -199,8 +199,8 @@ func medianAndMax(durations []time.Duration) (median, longest float64) {
 	return load.Micros(durations[len(durations)/2]) / 1000, load.Micros(durations[len(durations)-1]) / 1000
 }
 
-// gap has a client acquire permits continuously from a server other than the leader, runs an action against the leader,
-// and returns the longest time between two grants.
+// gap starts a client that continuously acquires permits through a server other than the leader, runs an action against
+// the leader, and returns the longest time between two grants.
 func (s *scale) gap(ctx context.Context, cluster *servers.Cluster, do func(leader, next *servers.Server) error) (time.Duration, error) {
 	leader, err := cluster.Leader(ctx)
 	if err != nil {

@@ -40,18 +40,19 @@ func measures() []measure {
 }
 
 const (
-	// tolerated is the fraction by which a measure may grow.
-	tolerated = 0.1
-	// fullLog is the maximum number of entries that a server keeps: those since a snapshot, and those added until the
-	// next check. A log is expected to grow until it is first truncated.
+	// toleratedGrowth is the fraction by which a measure may grow.
+	toleratedGrowth = 0.1
+	// fullLog is the maximum number of log entries that a server keeps: the trailing entries, the entries that trigger
+	// a snapshot, and the entries added before the server's next check. A log is expected to grow until it is first
+	// truncated.
 	fullLog = 100_000 + 2*20_000
 	// minReportedStall is the shortest stall to report. An idle machine never stalls that long.
 	minReportedStall = 100 * time.Millisecond
-	// judgedFrom is the minimum length of a run whose growth is judged.
-	judgedFrom = 10 * time.Minute
+	// minJudgedLength is the minimum length of a run whose growth is judged.
+	minJudgedLength = 10 * time.Minute
 )
 
-func (g growth) grew(slack float64) bool { return g.Late > g.Early*(1+tolerated)+slack }
+func (g growth) grew(slack float64) bool { return g.Late > g.Early*(1+toleratedGrowth)+slack }
 
 // judge finds broken guarantees: failed calls, elections, and growth.
 func (r *report) judge(failures []string) {
@@ -64,9 +65,9 @@ func (r *report) judge(failures []string) {
 	if r.Done.Granted == 0 || r.Done.Denied == 0 || r.Done.Firings == 0 || r.Done.Changes == 0 {
 		r.Broken = append(r.Broken, fmt.Sprintf("too little work was done for a conclusive result: %+v", r.Done))
 	}
-	r.Judged = r.Length >= judgedFrom.Seconds()
+	r.Judged = r.Length >= minJudgedLength.Seconds()
 	for _, m := range measures() {
-		warm := m.warm(r.Samples)
+		warm := m.afterWarmUp(r.Samples)
 		third := max(len(warm)/3, 1)
 		for i, id := range r.Servers {
 			g := growth{id, m.what, m.unit, m.median(warm[:third], i), m.median(warm[len(warm)-third:], i), !m.settled(warm)}
@@ -114,8 +115,8 @@ func (r *report) stalled(atLeast time.Duration) (count int, longest time.Duratio
 	return count, longest
 }
 
-// warm returns the samples after the warm-up.
-func (m measure) warm(samples []sample) []sample {
+// afterWarmUp returns the samples after the warm-up.
+func (m measure) afterWarmUp(samples []sample) []sample {
 	from := len(samples) / 4
 	for from < len(samples)-1 && !m.settled(samples[from:]) {
 		from++
@@ -152,7 +153,7 @@ func (r *report) print(out io.Writer) {
 	}
 	_ = w.Flush()
 	if !r.Judged {
-		fmt.Fprintf(out, "growth was not judged: that requires a run of at least %v\n", judgedFrom)
+		fmt.Fprintf(out, "growth was not judged: that requires a run of at least %v\n", minJudgedLength)
 	}
 	if count, longest := r.stalled(minReportedStall); count > 0 {
 		fmt.Fprintf(out, "the machine stalled for over %v before %d of %d samples; the longest stall was %v\n",

@@ -25,7 +25,7 @@ type sizes struct {
 }
 
 func (s sizes) String() string {
-	return fmt.Sprintf("%d callers that acquire and release, %d that are denied, %d in a queue, %d permits kept alive, %d watchers, an operator, firings",
+	return fmt.Sprintf("%d callers that acquire and release, %d that are denied, %d in a queue, %d permits kept alive, %d watchers, an operator, and firings",
 		s.Workers, s.Denied, s.Queued, s.Kept, s.Watchers)
 }
 
@@ -66,8 +66,8 @@ func newLoad(c *client.Client, s sizes) *load {
 	return &load{client: c, sizes: s, failed: map[string]int{}}
 }
 
-// begin creates the definitions and acquires the permits to keep.
-func (l *load) begin(ctx context.Context) error {
+// prepare creates the definitions and acquires the permits to keep.
+func (l *load) prepare(ctx context.Context) error {
 	definitions := []*gatekeeperv1.Definition{
 		{Name: "hot", Permits: new(uint32(1)), Duration: durationpb.New(keptDuration)},
 		{Name: "queue", Permits: new(uint32(1)), Duration: durationpb.New(keptDuration)},
@@ -76,7 +76,7 @@ func (l *load) begin(ctx context.Context) error {
 		{Name: "kept", Permits: new(uint32(max(l.sizes.Kept, 1))), Duration: durationpb.New(keptDuration)}, //nolint:gosec // a small number from a flag
 	}
 	for i := range semaphoreCount {
-		definitions = append(definitions, &gatekeeperv1.Definition{Name: work(i), Permits: new(uint32(4)), Duration: durationpb.New(keptDuration)})
+		definitions = append(definitions, &gatekeeperv1.Definition{Name: workName(i), Permits: new(uint32(4)), Duration: durationpb.New(keptDuration)})
 	}
 	if _, err := l.client.Declare(ctx, definitions...); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (l *load) begin(ctx context.Context) error {
 	return l.keep(ctx, "hot")
 }
 
-func work(i int) string { return fmt.Sprintf("work-%d", i%semaphoreCount) }
+func workName(i int) string { return fmt.Sprintf("work-%d", i%semaphoreCount) }
 
 func (l *load) keep(ctx context.Context, semaphore string) error {
 	p, err := l.client.Semaphore(semaphore).TryAcquire(ctx)
@@ -106,11 +106,11 @@ func (l *load) keep(ctx context.Context, semaphore string) error {
 	return nil
 }
 
-// work starts the load, which runs until ctx ends.
-func (l *load) work(ctx context.Context) {
+// start starts the load, which runs until ctx ends.
+func (l *load) start(ctx context.Context) {
 	for i := range l.sizes.Workers {
 		l.loop(ctx, "acquire and release", func(n int) error {
-			p, err := l.client.Semaphore(work(i + n)).TryAcquire(ctx)
+			p, err := l.client.Semaphore(workName(i + n)).TryAcquire(ctx)
 			return l.finish(ctx, p, err)
 		})
 	}
@@ -230,7 +230,7 @@ func (l *load) done() counts {
 	}
 }
 
-// end releases the kept permits and waits for all goroutines. The context passed to work must already have ended.
+// end releases the kept permits and waits for all goroutines. The load's context must already have ended.
 func (l *load) end() {
 	for _, p := range l.kept {
 		if !p.Held() {

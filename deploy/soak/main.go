@@ -1,9 +1,9 @@
 // Command soak keeps three servers saturated for a long time and looks for growth in memory, goroutines and the size of
 // the data directories. It also checks three guarantees: no permit that is kept alive is lost, no call fails, and no
-// other leader is elected after the first, unless the machine stalls for half of a leader's lease.
+// leader is elected after the first one, unless the machine stalls for at least half of a leader's lease.
 //
-// It ends with a table and a plot, and exits with code 1 on growth or a broken guarantee. Growth is meaningful only
-// after a server's history of past events is full, so the first quarter of the run is ignored, and growth is not
+// It finishes by printing a table and drawing a plot, and exits with code 1 on growth or a broken guarantee. Growth is
+// meaningful only once a server's event history is full, so the first quarter of the run is ignored, and growth is not
 // judged in a run shorter than ten minutes.
 package main
 
@@ -109,13 +109,13 @@ func (s *soak) soak(ctx context.Context, cluster *servers.Cluster) (*report, err
 	}
 	defer func() { _ = c.Close() }() // it never returns an error
 	l := newLoad(c, s.load)
-	if err := l.begin(ctx); err != nil {
+	if err := l.prepare(ctx); err != nil {
 		return nil, err
 	}
 	fmt.Fprintf(s.out, "three servers, %v: %s\n", s.length, s.load)
 	workCtx, stop := context.WithCancel(ctx)
 	defer stop()
-	l.work(workCtx)
+	l.start(workCtx)
 	var stallRecorder stalls
 	var watching sync.WaitGroup
 	defer watching.Wait()

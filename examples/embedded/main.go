@@ -24,7 +24,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// application is one process of the application.
+// application holds the settings from this process's flags.
 type application struct {
 	id, group, members, dataDir, api, schedule string
 }
@@ -36,7 +36,7 @@ func main() {
 	flag.StringVar(&app.members, "members", "", "comma-separated list of ID=HOST:PORT, one per process, for traffic within the cluster")
 	flag.StringVar(&app.dataDir, "data-dir", "", "data directory of this process; must not be shared")
 	flag.StringVar(&app.api, "api-address", "", "HOST:PORT for gkctl and the other processes")
-	flag.StringVar(&app.schedule, "schedule", "30 2 * * *", "when the job is due, as a cron expression")
+	flag.StringVar(&app.schedule, "schedule", "30 2 * * *", "when to run the job, as a cron expression")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -21,19 +21,19 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// waitTimeout is the timeout for all waits.
+// waitTimeout limits every wait in these tests.
 const waitTimeout = 60 * time.Second
 
 func TestEmbedded_NodeKilled_JobContinuesAndCanBeMovedToStandby(t *testing.T) {
 	nodes := start(t, "app1", "app2", "dr1")
-	first := nodes.next(t).on
+	first := nodes.next(t).node
 	other := map[string]string{"app1": "app2", "app2": "app1"}[first]
 	if other == "" {
-		t.Fatalf("%q runs the job, want a production node", first)
+		t.Fatalf("%q ran the job, want a production node", first)
 	}
 
 	nodes.kill(t, first)
-	for on := ""; on != other; on = nodes.next(t).on {
+	for on := ""; on != other; on = nodes.next(t).node {
 		if on == "dr1" {
 			t.Fatal("the job ran on the standby before it was moved there")
 		}
@@ -43,12 +43,12 @@ func TestEmbedded_NodeKilled_JobContinuesAndCanBeMovedToStandby(t *testing.T) {
 	moved := uint64(0) // the first token granted on the standby
 	for runs := 0; runs < 3; {
 		switch run := nodes.next(t); {
-		case run.on == "dr1":
+		case run.node == "dr1":
 			if runs++; moved == 0 {
 				moved = run.token
 			}
 		case moved != 0 && run.token > moved:
-			t.Errorf("%s ran the job after it was moved to the standby", run.on)
+			t.Errorf("%s ran the job after it was moved to the standby", run.node)
 		}
 	}
 }
@@ -60,20 +60,21 @@ func TestEmbedded_InvalidMembers_AreRefused(t *testing.T) {
 	}
 }
 
-// run is one line of the job's output.
+// run is one run of the job, parsed from the line that the job logs.
 type run struct {
-	on    string
+	node  string
 	token uint64
 }
 
-// nodes are the processes of an application, one per node.
+// nodes holds the application's processes, one per node.
 type nodes struct {
 	processes map[string]*exec.Cmd
 	api       map[string]string
 	runs      chan run
 }
 
-// start builds the application and starts one process for each ID. IDs that begin with dr belong to the standby site.
+// start builds the application and starts one process for each ID. Nodes whose IDs begin with dr are at the standby
+// site.
 func start(t *testing.T, ids ...string) *nodes {
 	t.Helper()
 	built, err := servers.Build(t.TempDir(), "examples/embedded")
@@ -119,7 +120,7 @@ func (n *nodes) launch(t *testing.T, id string, cmd *exec.Cmd) {
 			log.WriteString(lines.Text() + "\n")
 			var r run
 			if _, text, ok := strings.Cut(lines.Text(), "exporting "); ok {
-				if _, err := fmt.Sscanf(text, "on=%s token=%d", &r.on, &r.token); err == nil {
+				if _, err := fmt.Sscanf(text, "on=%s token=%d", &r.node, &r.token); err == nil {
 					n.runs <- r
 				}
 			}
@@ -143,7 +144,7 @@ func (n *nodes) next(t *testing.T) run {
 	case r := <-n.runs:
 		return r
 	case <-time.After(waitTimeout):
-		t.Fatal("timed out waiting for a run of the job")
+		t.Fatal("timed out waiting for the job to run")
 		return run{}
 	}
 }

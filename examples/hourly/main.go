@@ -45,7 +45,7 @@ func run(ctx context.Context, schedule string) error {
 	}
 	scheduler.Start()
 	<-ctx.Done()
-	<-scheduler.Stop().Done() // waits until a running job has returned and its permit is released
+	<-scheduler.Stop().Done() // waits until a running job has returned and its permit has been released
 	return nil
 }
 

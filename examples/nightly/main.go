@@ -1,4 +1,4 @@
-// Command nightly schedules one job on every host that starts it. Each run happens on only one of them. It is the
+// Command nightly schedules the same job on every host that runs it. Each run takes place on only one host. It is the
 // example in the README.
 package main
 

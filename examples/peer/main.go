@@ -51,7 +51,7 @@ func main() {
 	working.Wait()
 }
 
-// join waits until this node is one of the workers, and prints the workers.
+// join waits until this node appears in the list of workers, and then prints the list.
 func (p *peer) join(ctx context.Context) {
 	self := p.client.Semaphore(semaphore).Acquirer()
 	for ctx.Err() == nil {

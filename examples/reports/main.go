@@ -1,5 +1,5 @@
 // Command reports is the online store from the StopLight article, running on several hosts. Every host registers the
-// same two tasks, and one of them compiles each report when it is due. docs/articles/stoplight.md starts three hosts
+// same two tasks, and each scheduled report is compiled by only one host. docs/articles/stoplight.md starts three hosts
 // and kills one partway through a report.
 package main
 
@@ -34,7 +34,7 @@ func main() {
 	flag.StringVar(&s.host, "host", "", "name of this host")
 	flag.StringVar(&s.listen, "listen", "", "HOST:PORT on which this host answers probes from other hosts")
 	flag.StringVar(&s.dir, "dir", ".", "directory shared by all hosts")
-	flag.DurationVar(&s.every, "every", time.Minute, "how often the reports are due")
+	flag.DurationVar(&s.every, "every", time.Minute, "how often to compile the reports")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -44,7 +44,7 @@ func main() {
 	}
 }
 
-// run runs the host until ctx ends.
+// run serves probes and runs the tasks until ctx ends.
 func (s *shop) run(ctx context.Context) (err error) {
 	c, err := client.Dial(ctx, nil, client.WithAcquirer(s.host))
 	if err != nil {
@@ -132,8 +132,8 @@ func (r *report) Reset(context.Context) error {
 	return nil
 }
 
-// Run compiles the report. Two hosts must never do this at the same time. The draft must not exist yet, so that no
-// draft is overwritten.
+// Run compiles the report. Two hosts must never do this at the same time. Run fails if a draft exists, so that it never
+// overwrites one.
 func (r *report) Run(ctx context.Context) error {
 	slog.Info("compiling", "on", r.shop.host, "token", client.TokenOf(ctx))
 	f, err := os.OpenFile(r.draft(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

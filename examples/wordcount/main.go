@@ -55,7 +55,7 @@ func submit(ctx context.Context, c *client.Client, id string, files []string) er
 	if err != nil {
 		return err
 	}
-	for task, err := range work.Results(ctx, c, job.ID) { // in the order of the files
+	for task, err := range work.Results(ctx, c, job.ID) { // in the same order as the files
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,7 @@
 //
 // A line records one refusal or one change as a JSON object. `seq` numbers the lines of a log from 1, and `prev` is the
 // SHA-256 of the previous line without its newline. Both continue across rotations and restarts. `crc` is a checksum of
-// the rest of the line. It detects damage to the last line, whose hash is not in a later line yet.
+// the rest of the line. It detects damage to the last line, whose hash is not yet recorded in a later line.
 //
 // Names and metadata are untrusted input. The lengths of strings and lists are bounded. JSON escapes anything that
 // would break a line. Invalid UTF-8 and other unprintable characters become U+FFFD. A Record has no field for the body
@@ -16,16 +16,16 @@
 //
 // Verify reports lines that were changed, removed, moved or repeated, and files that are missing. A log whose first
 // lines were removed by rotation is valid. The hashes are not keyed: anyone who can write the files can compute a new
-// chain or cut off the end. For that reason the server's regular log contains anchors. An anchor is the number and the
-// hash of the newest line, and is written at startup, at each rotation, at shutdown and once an hour. Verify compares a
-// log with anchors that were stored elsewhere.
+// chain or cut off the end. For that reason the server's regular log contains anchors. An anchor consists of the number
+// and the hash of the newest line. It is written at startup, at each rotation, at shutdown and, while lines are being
+// written, once an hour. Verify compares a log with anchors that were stored elsewhere.
 //
 // # Durability
 //
 // Write puts a record into a bounded queue. One goroutine drains the queue and writes each batch in one system call. It
 // syncs one second after the first unsynced line, before a rotation, and in Close. A server that is killed loses the
-// contents of the queue, which is usually empty. A power failure can also lose the records of the last second. Syncing
-// every line would cost as much as the change that the line records.
+// contents of the queue, which is usually empty. A power failure can also lose the records from the last second.
+// Syncing every line would cost as much as the change that the line records.
 //
 // When the queue is full, a caller waits. If lines were dropped instead, a caller could hide a line by making many
 // calls. The wait is limited to one second. After that the disk is assumed to be hung, and this record and later ones
@@ -47,8 +47,8 @@
 // # Rotation
 //
 // A full file is renamed to PATH.N, where N is the number of its first line. The oldest files beyond the configured
-// number are removed. An existing file is never overwritten. If the current file is moved away, the log notices within
-// a second and starts a new one, but rotation by another program is not needed.
+// number are removed. An existing file is never overwritten. If the current file is moved away, the log starts a new
+// one within a second after the next write. Rotation by another program is not needed.
 //
 // gopkg.in/natefinch/lumberjack.v2 was considered. Its last release is from February 2023. It does not sync, overwrites
 // files that were rotated in the same millisecond, leaks a goroutine, and has no rotation hook.

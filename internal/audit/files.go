@@ -19,7 +19,7 @@ import (
 // twenty digits so that the names sort in line order.
 func rotatedName(path string, first uint64) string { return fmt.Sprintf("%s.%020d", path, first) }
 
-// firstSeq returns the number of a file's first line according to the file's name, or 0 for the newest file.
+// firstSeq returns the number of a file's first line according to its name, or 0 for the newest file.
 func firstSeq(path, name string) uint64 {
 	digits, ok := strings.CutPrefix(name, path+".")
 	if !ok || len(digits) != 20 {
@@ -109,11 +109,11 @@ func (l *lineReader) next() (rawLine, error) {
 // ending describes how a file ends.
 type ending struct {
 	first, last uint64 // numbers of the first and the last complete line; 0 if there is none
-	hash        string // hash of the last line that is complete, or lacks only its newline
+	hash        string // hash of the last line, not counting a torn one
 	size        int64  // size of the file up to and including that line
-	torn        []byte // the bytes after that line
-	tornBytes   int64
-	newline     bool // whether the last line has its newline
+	torn        []byte // the text after that line, truncated to maxTorn bytes
+	tornBytes   int64  // length of that text before truncation
+	newline     bool   // whether the last line ends in a newline
 }
 
 // readEnding reads a file and describes how it ends.

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// writeUntilKilled runs in a process that is killed by a test. It prints a line after the first rotation.
+// writeUntilKilled runs in a process that a test kills. It prints a line after the first rotation.
 func writeUntilKilled(path string) {
 	l, err := Open(Config{Path: path, Server: "gk1", MaxBytes: 1 << 20, Keep: 1000, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -38,7 +38,7 @@ func writeUntilKilled(path string) {
 	}
 }
 
-// config returns the config of a log in a temporary directory. Its logger discards messages.
+// config returns a config for a log in a temporary directory, with a logger that discards all messages.
 func config(t testing.TB) Config {
 	return Config{
 		Path: filepath.Join(t.TempDir(), "audit.log"), Server: "gk1", Cluster: "6f0c1d2e3a4b5c6d",

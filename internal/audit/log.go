@@ -61,7 +61,7 @@ type Log struct {
 	stalled   atomic.Bool   // a caller's wait timed out, and nothing has been taken from the queue since
 	lost      atomic.Uint64 // lost lines not yet reported in a later line
 	totalLost atomic.Uint64
-	writer    writer // used only by the goroutine that executes run
+	writer    writer // while run executes, only its goroutine uses the writer
 
 	mu     sync.RWMutex // guards closed, and prevents a send on a closed queue
 	closed bool
@@ -72,7 +72,7 @@ func Open(c Config) (*Log, error) { return open(c, realDisk()) }
 
 func open(c Config, d disk) (*Log, error) {
 	if c.Path == "" || c.MaxBytes < 0 || c.Keep < 0 {
-		return nil, fmt.Errorf("audit log: the path %q must not be empty, and size %d and number of files %d must not be negative", c.Path, c.MaxBytes, c.Keep)
+		return nil, fmt.Errorf("audit log: the path (%q) must not be empty, and the size (%d) and the number of files (%d) must not be negative", c.Path, c.MaxBytes, c.Keep)
 	}
 	c = c.withDefaults()
 	if err := os.MkdirAll(filepath.Dir(c.Path), 0o700); err != nil {
@@ -137,7 +137,7 @@ func (l *Log) countLost(n uint64) {
 	l.totalLost.Add(n)
 }
 
-// Lost returns the number of lines that could not be written since Open.
+// Lost returns the number of lines lost since Open.
 func (l *Log) Lost() uint64 {
 	if l == nil {
 		return 0

@@ -265,7 +265,7 @@ func TestRotation_RenameFails_FileStaysInUse(t *testing.T) {
 	}
 }
 
-// A crash between the two renames of a rotation leaves no newest file.
+// A crash between a rotation's two renames leaves no newest file.
 func TestOpen_CrashDuringRotation_ContinuesChain(t *testing.T) {
 	c := config(t)
 	makeLog(t, c, 10)
@@ -503,7 +503,7 @@ func TestWrite_SyncFails_ReportsOnce(t *testing.T) {
 		}
 		<-time.After(time.Minute / 2)
 		if len(syncs) != 0 {
-			t.Error("the log synced even though no line had been written")
+			t.Error("the log synced even though no lines had been written")
 		}
 		mustClose(t, l)
 		if n := server.count("cannot be synced"); n != 1 {

@@ -39,7 +39,7 @@ type Record struct {
 	Subjects []string
 	// Author is the author claimed by the caller.
 	Author string
-	// Source is the address of the caller, even if a member forwarded the call.
+	// Source is the caller's address, even if a member forwarded the call.
 	Source string
 	// Via is the member that forwarded the call. It is empty if the call arrived directly.
 	Via string
@@ -59,7 +59,7 @@ const (
 	maxText     = 256 // maximum length of a string, in bytes
 	maxSubjects = 8
 	maxAbout    = 32
-	maxTorn     = 4096 // bytes of a torn line that are kept
+	maxTorn     = 4096 // maximum number of bytes kept from a torn line
 	// maxLine exceeds the size of a line with strings of maximum length in which every byte is escaped.
 	maxLine = 256 << 10
 )
@@ -109,7 +109,7 @@ func clean(s string, limit int) string {
 	}, s)
 }
 
-// line is a line of the log, with its fields in output order.
+// line is a line in the log, with its fields in output order.
 type line struct {
 	Seq  uint64 `json:"seq"`
 	Time string `json:"time"`

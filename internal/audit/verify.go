@@ -31,12 +31,12 @@ func ParseAnchor(s string) (Anchor, error) {
 	number, hash, _ := strings.Cut(s, ":")
 	seq, err := strconv.ParseUint(number, 10, 64)
 	if err != nil || seq == 0 || len(hash) != 64 || strings.Trim(hash, "0123456789abcdef") != "" {
-		return Anchor{}, fmt.Errorf("%q is not an anchor: it must be the number of a line, a colon, and 64 hexadecimal digits", s)
+		return Anchor{}, fmt.Errorf("%q is not an anchor: it must consist of a line number, a colon and 64 hexadecimal digits", s)
 	}
 	return Anchor{seq, hash}, nil
 }
 
-// Kind is the kind of a finding.
+// Kind classifies a finding.
 type Kind string
 
 // The kinds from Changed to Cut break the chain. The others are notes, except that an anchor older than the log is
@@ -85,7 +85,7 @@ type Report struct {
 	// From and To are the times of the first and last lines.
 	From string `json:"from,omitempty"`
 	To   string `json:"to,omitempty"`
-	// Anchor is the anchor of the last line.
+	// Anchor is the last line's anchor.
 	Anchor string `json:"anchor,omitempty"`
 	// Breaks are the places where the chain is broken. An intact chain has none.
 	Breaks []Finding `json:"breaks"`
@@ -100,9 +100,9 @@ func (r *Report) Intact() bool { return len(r.Breaks) == 0 }
 
 const maxFindings = 1000
 
-// Verify checks the chain across all files of the log whose newest file is at path, and checks that the log contains
-// the lines of the anchors. The log may be in use. Verify returns an error if the log could not be read to its end, or
-// the error from ctx.
+// Verify checks the chain across all files of the log whose newest file is at path, and checks that the log matches the
+// anchors. The log may be in use. Verify returns an error if the log could not be read to its end, or the error from
+// ctx.
 func Verify(ctx context.Context, path string, anchors ...Anchor) (*Report, error) {
 	path = filepath.Clean(path)
 	for try := 0; ; try++ {
@@ -161,12 +161,12 @@ type verifier struct {
 	breaks  []breakAt
 	holes   []hole
 
-	at     place  // the current line
-	last   uint64 // the highest number so far, 0 if none
-	hash   string // hash of the line with the highest number
-	lastAt place
-	event  string // event of the last readable line
-	unread uint64 // number of unreadable lines since the line with the highest number
+	at         place  // the current line
+	last       uint64 // the highest number so far, 0 if none
+	hash       string // hash of the line with the highest number
+	lastAt     place
+	event      string // event of the last readable line
+	unreadable uint64 // number of unreadable lines since the line with the highest number
 }
 
 func newVerifier(anchors []Anchor) *verifier {
@@ -207,7 +207,7 @@ func (v *verifier) line(at rawLine, nameSeq uint64, newest bool) {
 		return
 	case err != nil:
 		v.breakAt(Changed, v.at, v.expected(), "this line was changed: %v", err)
-		v.unread++
+		v.unreadable++
 		return
 	}
 	f := &v.report.Files[v.at.file]
@@ -223,7 +223,7 @@ func (v *verifier) line(at rawLine, nameSeq uint64, newest bool) {
 	}
 	v.event = l.Event
 	if l.Seq > v.last {
-		v.last, v.hash, v.lastAt, v.unread = l.Seq, at.hash, v.at, 0
+		v.last, v.hash, v.lastAt, v.unreadable = l.Seq, at.hash, v.at, 0
 		v.report.To = l.Time
 	}
 }
@@ -233,7 +233,7 @@ func (v *verifier) expected() uint64 {
 	if v.last == 0 {
 		return 0
 	}
-	return v.last + v.unread + 1 // 0 after the highest possible number
+	return v.last + v.unreadable + 1 // 0 after the highest possible number
 }
 
 // checkOrder checks a line's number and its hash of the previous line.
@@ -245,7 +245,7 @@ func (v *verifier) checkOrder(l *line, nameSeq uint64, firstOfFile bool) {
 			v.breakAt(Cut, v.at, l.Seq, "the file begins with line %d, but its name says %d: its beginning was cut off", l.Seq, nameSeq)
 		case l.Seq == 1 && l.Prev != "":
 			v.breakAt(Changed, v.at, l.Seq, "line 1 contains the hash of a previous line: it was changed")
-		case l.Seq > 1 && l.Seq-1 > v.unread:
+		case l.Seq > 1 && l.Seq-1 > v.unreadable:
 			v.note(Removed, l.Seq, "the log begins with line %d: rotation has removed the earlier lines", l.Seq)
 		}
 		return
@@ -254,14 +254,14 @@ func (v *verifier) checkOrder(l *line, nameSeq uint64, firstOfFile bool) {
 		v.recordMoved(l.Seq)
 		return
 	}
-	if gap := l.Seq - v.last - 1; gap > v.unread {
-		v.hole(hole{from: v.last + 1, to: l.Seq - 1, at: v.at, count: gap - v.unread, boundary: firstOfFile})
+	if gap := l.Seq - v.last - 1; gap > v.unreadable {
+		v.hole(hole{from: v.last + 1, to: l.Seq - 1, at: v.at, count: gap - v.unreadable, boundary: firstOfFile})
 		return
 	}
 	if firstOfFile && v.misnamed(nameSeq, l.Seq) {
 		v.breakAt(Changed, v.at, l.Seq, "the file begins with line %d, but its name says %d: it was renamed", l.Seq, nameSeq)
 	}
-	if l.Seq == v.last+1 && v.unread == 0 && l.Prev != v.hash {
+	if l.Seq == v.last+1 && v.unreadable == 0 && l.Prev != v.hash {
 		v.breakAt(Changed, v.lastAt, v.last, "line %d was changed: line %d contains a different hash for it", v.last, l.Seq)
 	}
 }
@@ -269,7 +269,7 @@ func (v *verifier) checkOrder(l *line, nameSeq uint64, firstOfFile bool) {
 // misnamed reports whether the number in a file's name differs from the number of its first line. If the first lines
 // are unreadable, any number that they could have is accepted.
 func (v *verifier) misnamed(nameSeq, first uint64) bool {
-	return nameSeq > first || nameSeq > 0 && first-nameSeq > v.unread
+	return nameSeq > first || nameSeq > 0 && first-nameSeq > v.unreadable
 }
 
 // recordMoved records a line that belongs further up.
@@ -358,7 +358,7 @@ func (v *verifier) end() *Report {
 			text = fmt.Sprintf("line %d is missing", h.from)
 		}
 		if h.boundary {
-			text += " between this file and the previous one: a file is missing, or the end of the previous one"
+			text += " between this file and the previous one: either a file or the end of the previous file is missing"
 		}
 		v.breaks = append(v.breaks, breakAt{v.finding(Missing, h.at, h.from, "%s", text), h.at})
 	}

@@ -23,7 +23,7 @@ func TestVerify_ReportsEachKindOfDamage(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		change func(lines []string) []string // changes to the ten lines
+		change func(lines []string) []string // changes a log of ten lines
 		want   []Finding
 	}{
 		{"nothing", func(l []string) []string { return l }, nil},
@@ -57,7 +57,7 @@ func TestVerify_ReportsDamagedFiles(t *testing.T) {
 	remove := func(name string) error { return os.Remove(name) }
 	for _, c := range []struct {
 		name   string
-		change func(path string) error // changes to files that begin with lines 1, 4, 7 and 10
+		change func(path string) error // changes a log whose files begin with lines 1, 4, 7 and 10
 		breaks []Finding
 		notes  []Finding
 	}{
@@ -87,7 +87,7 @@ func TestVerify_ReportsDamagedFiles(t *testing.T) {
 	}
 }
 
-func TestVerify_Anchors(t *testing.T) {
+func TestVerify_AnchorMismatch_IsReported(t *testing.T) {
 	cfg := config(t)
 	makeFiles(t, cfg, 3, 4)
 	anchor := func(seq uint64) Anchor {
@@ -136,8 +136,8 @@ func verifyText(t interface{ Fatal(args ...any) }, files ...[]byte) *Report {
 	return v.end()
 }
 
-// A flipped bit in any byte of any line is detected, including the last line and newlines.
-func TestVerify_AnyFlippedByte_IsDetected(t *testing.T) {
+// A change to any byte is detected, even in the last line or in a newline.
+func TestVerify_AnyChangedByte_IsDetected(t *testing.T) {
 	cfg := config(t)
 	makeLog(t, cfg, 12)
 	data, err := os.ReadFile(cfg.Path)
@@ -157,7 +157,8 @@ func TestVerify_AnyFlippedByte_IsDetected(t *testing.T) {
 	})
 }
 
-// Removing or moving complete lines is always detected, except for removal at the end.
+// Removing, moving or repeating complete lines is detected, unless lines are only removed from the beginning or the
+// end.
 func TestVerify_RemovedAndMovedLines_AreDetected(t *testing.T) {
 	cfg := config(t)
 	makeLog(t, cfg, 8)

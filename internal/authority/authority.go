@@ -167,7 +167,7 @@ func Parse(certPEM, keyPEM []byte) (*Pair, error) {
 	}
 	cert := certs[0] // if there is more than one, the newest authority is first
 	if !cert.IsCA {
-		return nil, fmt.Errorf("the certificate of %s is not a CA certificate", cert.Subject)
+		return nil, fmt.Errorf("the certificate for %s is not a CA certificate", cert.Subject)
 	}
 	block, _ := pem.Decode(keyPEM)
 	if block == nil {
@@ -188,7 +188,7 @@ func Parse(certPEM, keyPEM []byte) (*Pair, error) {
 	return &Pair{Cert: cert, Key: key}, nil
 }
 
-// ParseCerts parses all certificates in PEM data. It returns an error if there is none.
+// ParseCerts parses all certificates in PEM data. It returns an error if there are none.
 func ParseCerts(data []byte) (all []*x509.Certificate, err error) {
 	for {
 		var block *pem.Block

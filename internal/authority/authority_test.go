@@ -132,7 +132,7 @@ func TestRead_AfterWrite_ReturnsPair(t *testing.T) {
 	}
 }
 
-func TestHost_EachForm(t *testing.T) {
+func TestHost_ReturnsCanonicalFormOrError(t *testing.T) {
 	for in, want := range map[string]string{
 		"GK1.example.com.": "gk1.example.com", "10.0.0.1": "10.0.0.1", "[::1]": "::1", "2001:DB8::1": "2001:db8::1", "gk_1": "gk_1",
 	} {

@@ -16,7 +16,7 @@ func Host(s string) (string, error) {
 		case ip.Zone() != "":
 			return "", fmt.Errorf("host %q: a certificate cannot contain an address with a zone: use a host name", s)
 		case ip.IsUnspecified():
-			return "", fmt.Errorf("host %q means all addresses of a machine: specify the addresses that others use to reach it", s)
+			return "", fmt.Errorf("host %q is a wildcard for all addresses on a machine: specify the addresses that others use to reach it", s)
 		}
 		return ip.String(), nil
 	}
@@ -46,7 +46,7 @@ func hostName(s string) bool {
 		}
 	}
 	last := s[strings.LastIndex(s, ".")+1:]
-	return !consistsOf(last, "0123456789") // otherwise it is a mistyped IP address
+	return !consistsOf(last, "0123456789") // a name with a numeric last label is a mistyped IP address
 }
 
 func consistsOf(s, chars string) bool { return strings.Trim(s, chars) == "" }
@@ -82,7 +82,7 @@ func SPIFFE(s string) (*url.URL, error) {
 	for segment := range strings.SplitSeq(path, "/") {
 		if segment == "" || segment == "." || segment == ".." ||
 			strings.IndexFunc(segment, func(r rune) bool { return !spiffeChar(r) }) >= 0 {
-			return nil, fmt.Errorf("SPIFFE id %q %s, whose segments contain only the characters A-Z a-z 0-9 . _ -", s, rule)
+			return nil, fmt.Errorf("SPIFFE id %q %s, and path segments may contain only the characters A-Z a-z 0-9 . _ -", s, rule)
 		}
 	}
 	return u, nil

@@ -45,7 +45,7 @@ type Header struct {
 	// Member is the server that made the backup. Members are the ids of all members, sorted.
 	Member  string   `json:"member"`
 	Members []string `json:"members"`
-	// TakenAt is the time of the backup according to that server's clock. Version is the version of that server.
+	// TakenAt is the time of the backup according to that server's clock. Version is that server's version.
 	TakenAt time.Time `json:"taken_at"`
 	Version string    `json:"version,omitempty"`
 }
@@ -192,7 +192,7 @@ type Summary struct {
 	Quarantine time.Duration `json:"-"`
 }
 
-// Summary returns the summary of the backup.
+// Summary summarizes the backup.
 func (b *Backup) Summary() Summary {
 	s := b.State
 	out := Summary{

@@ -51,8 +51,8 @@ func Beliefs(h *history.History) []Violation {
 	return append(violations, decreasingTokens(byIdentity, permits)...)
 }
 
-// believer is an identity at a semaphore. If the history does not contain the grant of the token, the token stands in
-// for the identity.
+// believer is an identity at a semaphore. If the history does not contain the token's grant, the token stands in for
+// the identity.
 type believer struct {
 	semaphore string
 	identity  history.Identity
@@ -67,7 +67,7 @@ func believers(h *history.History) func(history.Belief) believer {
 	}
 	identities := map[holder]history.Identity{}
 	for _, op := range h.Operations {
-		if answer, ok := op.Answer(); ok && answer.Result == history.Granted {
+		if answer, ok := op.Response(); ok && answer.Result == history.Granted {
 			identities[holder{op.Client, answer.Token}] = op.Request.Identity
 		}
 	}
@@ -80,7 +80,7 @@ func believers(h *history.History) func(history.Belief) believer {
 }
 
 // merge combines one identity's beliefs into beliefs that do not overlap. At each moment, the belief with the largest
-// weight counts, or, among equal weights, the one with the highest token.
+// weight counts. If several beliefs have that weight, the one with the highest token counts.
 func merge(beliefs []overlap.Belief) []overlap.Belief {
 	var edges []time.Duration
 	for _, b := range beliefs {
@@ -108,8 +108,8 @@ func merge(beliefs []overlap.Belief) []overlap.Belief {
 }
 
 // decreasingTokens finds, for semaphores with one permit, each belief that began after a different identity had
-// believed that it held a higher token. Responses to the same identity may overtake each other: in that case, the older
-// token remains valid until the holder learns of the newer one.
+// believed that it held a higher token. Responses to the same identity may overtake each other. The older token then
+// remains valid until the holder learns of the newer one.
 func decreasingTokens(byIdentity map[believer][]overlap.Belief, permits map[string]uint32) []Violation {
 	type ownedBelief struct {
 		overlap.Belief
@@ -126,7 +126,7 @@ func decreasingTokens(byIdentity map[believer][]overlap.Belief, permits map[stri
 	var violations []Violation
 	for semaphore, all := range bySemaphore {
 		slices.SortFunc(all, func(a, b ownedBelief) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Token, b.Token)) })
-		// The highest token so far, and the highest token of any other identity.
+		// first has the highest token so far, and second the highest token of any other identity.
 		var first, second ownedBelief
 		for _, b := range all {
 			other := first

@@ -14,11 +14,11 @@ const never = time.Duration(math.MaxInt64)
 // maxClockDrift is the largest relative difference in rate between two clocks.
 const maxClockDrift = 0.01
 
-// builder builds the steps of a history.
+// builder turns a history into steps.
 type builder struct {
 	parts      map[string]*partition
 	all        map[uint64]*grant
-	index      map[uint64]int // position of each token among the tokens of its semaphore
+	index      map[uint64]int // each token's position among its semaphore's tokens
 	cooldowns  map[string]cooling
 	granted    map[attempt]*grant // by acquisition
 	holders    map[history.Identity]holder
@@ -55,11 +55,11 @@ type retriedOp struct {
 	known *history.Operation
 }
 
-// cooling is the shortest cooldown in any of a semaphore's definitions.
+// cooling holds the shortest cooldown in any of a semaphore's definitions.
 type cooling struct {
 	known           bool
 	minHold, onLoss time.Duration
-	hold            bool // an expired permit keeps its slot
+	hold            bool // with every definition, an expired permit keeps its slot
 	hasCooldown     bool // some definition has a cooldown
 }
 
@@ -153,7 +153,7 @@ func (b *builder) operation(op history.Operation) {
 		b.editOps = addAttempt(b.editOps, b.byID, key, op)
 		return
 	case history.Read:
-		if answer, ok := op.Answer(); ok {
+		if answer, ok := op.Response(); ok {
 			st := &step{kind: stepRead, request: r, answer: answer}
 			if answer.Definition != nil {
 				st.rule = &rule{Definition: *answer.Definition}
@@ -182,7 +182,7 @@ func (b *builder) operation(op history.Operation) {
 	}
 }
 
-// queued adds the caller's place in the queue until the response. A caller without a response may stay in the queue
+// queued puts the caller in the queue until its response arrives. A caller without a response may stay in the queue
 // forever.
 func (b *builder) queued(op history.Operation) {
 	p := b.part(op.Request.Semaphore)
@@ -200,7 +200,7 @@ func addAttempt[K comparable](all []*retriedOp, by map[K]*retriedOp, key K, op h
 		by[key] = t
 		all = append(all, t)
 	}
-	if _, ok := op.Answer(); ok && t.known == nil {
+	if _, ok := op.Response(); ok && t.known == nil {
 		t.known = &op
 	}
 	return all
@@ -208,7 +208,7 @@ func addAttempt[K comparable](all []*retriedOp, by map[K]*retriedOp, key K, op h
 
 func (b *builder) acquire(op history.Operation) {
 	r := op.Request
-	answer, ok := op.Answer()
+	answer, ok := op.Response()
 	if !ok {
 		if key, named := attemptOf(r); !named || b.granted[key] == nil {
 			b.part(r.Semaphore).add(op.At, op.At, &step{kind: stepUnansweredAcquire, weight: weight(r), request: r})
@@ -250,17 +250,17 @@ func (b *builder) pause(op history.Operation) {
 // change adds the step for a change. A change without a response may never have happened.
 func (p *partition) change(op history.Operation, st *step) {
 	to := never
-	if _, ok := op.Answer(); ok {
+	if _, ok := op.Response(); ok {
 		to = op.Return.At
 	}
 	st.unknown = to == never
 	p.add(op.At, to, st)
 }
 
-// onPermit adds the steps of a call that names a token.
+// onPermit adds the steps for a call that names a token.
 func (b *builder) onPermit(op history.Operation, g *grant) {
 	p := b.part(g.semaphore)
-	answer, answered := op.Answer()
+	answer, answered := op.Response()
 	switch r := op.Request; r.Kind {
 	case history.Release:
 		b.releaseOps = addAttempt(b.releaseOps, b.byToken, r.Token, op)
@@ -349,7 +349,7 @@ func (b *builder) releases() {
 	}
 }
 
-// grants adds the grants and the moments that each permit passes.
+// grants adds each grant and the moments that its permit passes.
 func (b *builder) grants() {
 	endedBy := map[*grant]time.Duration{} // when the owner's next grant was known; this permit had ended before that
 	for token, before := range b.before {
@@ -375,8 +375,8 @@ func (b *builder) grants() {
 		for _, op := range g.seen {
 			p.add(op.At, op.Return.At, b.step(stepAlive, g))
 		}
-		// Steps at the same moment can occur in any order. Omit the steps of permits that ended long ago to keep the
-		// model's search small.
+		// Steps at the same moment can occur in any order. To keep the model's search small, omit them for permits that
+		// had already ended.
 		if at, ended := endedBy[g]; u != nil && !g.singleRun() && (!ended || u.from < at) {
 			addMoment(u.from, stepMaybeSuperseded)
 			if from, ok := u.replaced[g.token]; ok {

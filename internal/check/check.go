@@ -39,18 +39,18 @@ const (
 	SameJob Guarantee = "a job has the content that was submitted under its id"
 	// OneWorker: at most one worker at a time believes that it holds a task.
 	OneWorker Guarantee = "a task is executed by one worker at a time"
-	// OneResult: the outcome of a task is the one reported by the worker with the newest token. It does not change, and
-	// the task is not executed again.
+	// OneResult: a task's outcome is the one reported by the worker with the newest token. It does not change, and the
+	// task is not executed again.
 	OneResult Guarantee = "the result of a task is recorded once and never changes"
 	// TaskAttempts: a task is started at most max_attempts times, and does not fail earlier.
 	TaskAttempts Guarantee = "a task gets max_attempts attempts"
 	// SameState: members that applied the same log have the same state.
 	SameState Guarantee = "members have the same state at the same index"
-	// Linear: each response is one that a single semaphore could have returned at some moment during the call.
-	Linear Guarantee = "every response is one that a single semaphore could have returned"
+	// Linear: a single semaphore could have returned each response at some moment during the call.
+	Linear Guarantee = "every response could have come from a single semaphore"
 )
 
-// Violation is a violation of a guarantee.
+// Violation describes how a history violates a guarantee.
 type Violation struct {
 	Guarantee Guarantee
 	Semaphore string
@@ -65,7 +65,7 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s: %s: %s", v.Guarantee, v.Semaphore, v.Detail)
 }
 
-// Result is the result of all checks.
+// Result holds what the checks found.
 type Result struct {
 	Violations []Violation
 	// Undecided lists the semaphores for which the model did not reach a result in time.

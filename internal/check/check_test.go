@@ -305,7 +305,7 @@ func TestExpiry_HolderShortensReliance_AllowsEarlierGrant(t *testing.T) {
 	}
 }
 
-func TestBeliefs_DeadClient_AreIgnored(t *testing.T) {
+func TestBeliefs_AfterClientDeath_AreIgnored(t *testing.T) {
 	s := newScenario(t, onePermit())
 	s.believe("a", 1, time.Second, 3*time.Second)
 	s.entries = append(s.entries, history.Entry{Death: &history.Death{Client: "a", At: 2 * time.Second}})

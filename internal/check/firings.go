@@ -8,60 +8,60 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// firing identifies a firing of a semaphore.
+// firing identifies a semaphore's firing.
 type firing struct{ semaphore, name string }
 
-// reported records the calls that affected the firing claimed with a token.
-type reported struct {
-	// notRun, cutShort, done and failed report whether a release specified that outcome. The release may not have taken
+// claimEvents records the calls that affected the firing claimed with a token.
+type claimEvents struct {
+	// notRun, cutShort, done and failed report whether a release specified this outcome. The release may not have taken
 	// effect.
 	notRun, cutShort, done, failed bool
 	failures                       map[string]bool
 	// released is the time at which a response confirmed the release, or never if none did.
 	released time.Duration
-	// freed is the earliest time at which an operator may have freed it. takenOver reports whether its holder may have
-	// been ordered to stop.
+	// freed is the time of the first call with which an operator may have freed the firing, or never. takenOver reports
+	// whether its holder may have been ordered to stop.
 	freed     time.Duration
 	takenOver bool
 }
 
-// final reports whether the firing had ended by the given time: a release was confirmed, and every report said that the
-// job was done or had failed.
-func (s *reported) final(at time.Duration) bool {
+// endedBy reports whether the firing had ended by the given time: a release was confirmed, and every report said that
+// the job was done or had failed.
+func (s *claimEvents) endedBy(at time.Duration) bool {
 	return s.released <= at && !s.notRun && !s.cutShort
 }
 
-// firings holds the information about firings in a history.
+// firings holds what a history says about firings.
 type firings struct {
-	free        map[string]bool      // semaphores that had FreeOnLoss at any time
-	maxAttempts map[string]uint32    // the largest max_attempts of each semaphore; absent if it has ever been unbounded
-	byToken     map[uint64]*reported // by token
+	freeOnLoss  map[string]bool         // semaphores that had FreeOnLoss at any time
+	maxAttempts map[string]uint32       // each semaphore's largest max_attempts; absent if it has ever been unbounded
+	byToken     map[uint64]*claimEvents // by token
 	// cancelled holds the requests that may have been cancelled.
 	cancelled map[attempt]bool
 }
 
 func firingsOf(h *history.History) *firings {
-	f := &firings{free: map[string]bool{}, maxAttempts: map[string]uint32{}, byToken: map[uint64]*reported{}, cancelled: map[attempt]bool{}}
+	f := &firings{freeOnLoss: map[string]bool{}, maxAttempts: map[string]uint32{}, byToken: map[uint64]*claimEvents{}, cancelled: map[attempt]bool{}}
 	unbounded := map[string]bool{}
 	for _, op := range h.Operations {
 		r := op.Request
 		switch r.Kind {
 		case history.Edit:
 			if d := r.Definition; d != nil {
-				f.free[r.Semaphore] = f.free[r.Semaphore] || d.FreeOnLoss
+				f.freeOnLoss[r.Semaphore] = f.freeOnLoss[r.Semaphore] || d.FreeOnLoss
 				f.maxAttempts[r.Semaphore] = max(f.maxAttempts[r.Semaphore], d.MaxAttempts)
 				unbounded[r.Semaphore] = unbounded[r.Semaphore] || d.MaxAttempts == 0
 			}
 		case history.Release:
-			f.released(op)
+			f.addRelease(op)
 		case history.Revoke:
 			if r.UnsafeNow {
-				t := f.token(r.Token)
+				t := f.eventsOf(r.Token)
 				t.freed = min(t.freed, op.At)
 			}
 		case history.TakeOver:
 			if op.Outcome() != history.Refused {
-				f.token(r.Token).takenOver = true
+				f.eventsOf(r.Token).takenOver = true
 			}
 		case history.Cancel:
 			if key, ok := attemptOf(r); ok {
@@ -73,17 +73,17 @@ func firingsOf(h *history.History) *firings {
 	return f
 }
 
-func (f *firings) token(token uint64) *reported {
+func (f *firings) eventsOf(token uint64) *claimEvents {
 	s := f.byToken[token]
 	if s == nil {
-		s = &reported{released: never, freed: never, failures: map[string]bool{}}
+		s = &claimEvents{released: never, freed: never, failures: map[string]bool{}}
 		f.byToken[token] = s
 	}
 	return s
 }
 
-func (f *firings) released(op history.Operation) {
-	r, s := op.Request, f.token(op.Request.Token)
+func (f *firings) addRelease(op history.Operation) {
+	r, s := op.Request, f.eventsOf(op.Request.Token)
 	if op.Outcome() == history.Refused {
 		return
 	}
@@ -97,15 +97,15 @@ func (f *firings) released(op history.Operation) {
 	default:
 		s.done = true
 	}
-	if answer, ok := op.Answer(); ok && answer.Result == history.Released {
+	if answer, ok := op.Response(); ok && answer.Result == history.Released {
 		s.released = min(s.released, op.Return.At)
 	}
 }
 
-// givenBack reports whether the firing of a grant may have been given back or never started.
+// givenBack reports whether a grant's firing may have been given back or never started.
 func (f *firings) givenBack(g *grant) bool {
 	request, ok := attemptOf(g.request)
-	return ok && f.cancelled[request] || f.token(g.token).notRun
+	return ok && f.cancelled[request] || f.eventsOf(g.token).notRun
 }
 
 // Firings finds three kinds of violations:
@@ -141,14 +141,14 @@ func Firings(h *history.History) []Violation {
 	return append(violations, f.checkAwaited(h, all)...)
 }
 
-// mayFollow reports whether the firing of before may have been granted again with g.
+// mayFollow reports whether the firing granted with before may have been granted again with g.
 func (f *firings) mayFollow(before, g *grant) bool {
-	s := f.token(before.token)
-	handedOver := f.free[g.semaphore] || s.takenOver
+	s := f.eventsOf(before.token)
+	handedOver := f.freeOnLoss[g.semaphore] || s.takenOver
 	switch {
 	case f.givenBack(before):
 		return true
-	case s.final(g.call):
+	case s.endedBy(g.call):
 		return false
 	case handedOver && s.cutShort:
 		return true
@@ -160,22 +160,22 @@ func (f *firings) mayFollow(before, g *grant) bool {
 // them.
 func (f *firings) checkAwaited(h *history.History, all map[uint64]*grant) (violations []Violation) {
 	for _, op := range h.Operations {
-		answer, ok := op.Answer()
+		answer, ok := op.Response()
 		r := op.Request
 		if !ok || r.Kind != history.Await || answer.Token == 0 {
 			continue
 		}
-		s, why := f.token(answer.Token), ""
-		ended := s.final(op.At)
+		s, why := f.eventsOf(answer.Token), ""
+		ended := s.endedBy(op.At)
 		switch answer.Firing {
 		case "TAKEN_OVER":
 			if answer.Token <= r.Token {
 				why = "which is not a later token"
-			} else if f.token(r.Token).final(op.At) {
+			} else if f.eventsOf(r.Token).endedBy(op.At) {
 				why = "although its holder had ended it"
 			}
 		case "CLAIMED", "OPEN": // the wait ended without a result
-			if f.token(r.Token).final(op.At) {
+			if f.eventsOf(r.Token).endedBy(op.At) {
 				why = "although its holder had ended it"
 			}
 		case "DONE":
@@ -199,7 +199,7 @@ func (f *firings) checkAwaited(h *history.History, all map[uint64]*grant) (viola
 			why = fmt.Sprintf("after %d attempts, but max_attempts is %d", answer.Attempts, maxAttempts)
 		}
 		if why != "" {
-			violations = append(violations, Violation{FiringEnd, r.Semaphore, fmt.Sprintf("a caller awaiting firing %s of token %d received %s with token %d, %s",
+			violations = append(violations, Violation{FiringEnd, r.Semaphore, fmt.Sprintf("a caller awaiting firing %s (token %d) received %s with token %d, %s",
 				r.Firing, r.Token, answer.Firing, answer.Token, why)})
 		}
 	}

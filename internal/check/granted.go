@@ -17,7 +17,7 @@ func (st *step) grants() []func(*state) bool {
 	return all
 }
 
-// granted takes a free slot. Any other permit of the identity must have ended.
+// granted takes a free slot. The identity's other permits must have ended.
 func (st *step) granted(s *state) bool {
 	if st.index != s.granted || !s.admits(st.grant.identity) || s.paused || !st.endOthers(s) {
 		return false
@@ -25,7 +25,7 @@ func (st *step) granted(s *state) bool {
 	return st.fits(s, uint64(s.def.Permits)) && st.put(s, slot{})
 }
 
-// superseded takes the slot of another live token of the same identity. A pause without stop does not prevent that.
+// superseded takes over the slot of the same identity's live token. A pause without stop does not prevent that.
 func (st *step) superseded(s *state, token uint64) bool {
 	p, sure, ok := s.find(token)
 	if !ok || st.index != s.granted || !s.admits(st.grant.identity) || s.stopped {
@@ -49,7 +49,8 @@ func (st *step) superseded(s *state, token uint64) bool {
 	return st.put(s, next)
 }
 
-// supersededAny takes the slot of a token that appears in a response, or of a token that superseded it.
+// supersededAny takes over the slot of the identity's newest token that appears in a response, even if a token that
+// appears in none has superseded it.
 func (st *step) supersededAny(s *state) bool {
 	var token uint64
 	for _, slots := range []map[uint64]slot{s.sure, s.maybe} {
@@ -62,8 +63,8 @@ func (st *step) supersededAny(s *state) bool {
 	return token != 0 && st.superseded(s, token)
 }
 
-// supersededUnseen takes the slot of a token that appears in no response and that took a free slot. The time of that
-// grant and the definition at that time are unknown.
+// supersededUnseen takes over the slot of a token that appears in no response and had been granted a free slot. The
+// time of that grant and the definition at that time are unknown.
 func (st *step) supersededUnseen(s *state) bool {
 	if st.index != s.granted || !s.admits(st.grant.identity) || s.stopped || !st.endOthers(s) {
 		return false
@@ -71,7 +72,7 @@ func (st *step) supersededUnseen(s *state) bool {
 	return st.fits(s, s.peak) && st.put(s, slot{hadDebt: true})
 }
 
-// endOthers ends the other permits of the identity. It returns false if one of them cannot have ended.
+// endOthers ends the identity's other permits. It returns false if one of them cannot have ended.
 func (st *step) endOthers(s *state) bool {
 	if s.holds(st.holder) {
 		return false
@@ -98,7 +99,7 @@ func (st *step) fits(s *state, permits uint64) bool {
 	return true
 }
 
-// put adds the slot of the new permit, which inherits the fields of p.
+// put adds the new permit's slot, which inherits p's fields.
 func (st *step) put(s *state, p slot) bool {
 	token := st.grant.token
 	s.granted++

@@ -68,7 +68,7 @@ func grants(h *history.History) map[uint64]*grant {
 			}
 			first[key] = call
 		}
-		answer, ok := op.Answer()
+		answer, ok := op.Response()
 		if !ok || answer.Result != history.Granted {
 			continue
 		}
@@ -86,7 +86,7 @@ func grants(h *history.History) map[uint64]*grant {
 		}
 	}
 	for _, op := range h.Operations {
-		if answer, ok := op.Answer(); ok && op.Request.Kind == history.Refresh {
+		if answer, ok := op.Response(); ok && op.Request.Kind == history.Refresh {
 			if g := all[op.Request.Token]; g != nil && answer.Result == history.Refreshed {
 				g.lapse = max(g.lapse, answer.SafeUntil)
 			}
@@ -138,7 +138,7 @@ func Requests(h *history.History) []Violation {
 	var violations []Violation
 	tokens := map[attempt]uint64{}
 	for _, op := range h.Operations {
-		answer, ok := op.Answer()
+		answer, ok := op.Response()
 		if !ok || answer.Result != history.Granted {
 			continue
 		}

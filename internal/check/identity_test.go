@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// request returns an acquire by who with the given request ID.
+// request returns an acquire by who with the given request id.
 func (s *scenario) request(who, id string) history.Request {
 	r := s.acquire(who)
 	r.RequestID = id
@@ -25,7 +25,7 @@ func (s *scenario) fresh(r history.Request, token uint64) {
 	s.begin(r)(history.Response{Result: history.Granted, Token: token, Fresh: true, SafeUntil: s.at + 1010*time.Millisecond})
 }
 
-// trust records that the client of the last call relies on the token for a second.
+// trust records that the last call's client relies on the token for a second.
 func (s *scenario) trust(token uint64) {
 	s.believe(fmt.Sprintf("c%d", s.seq), token, s.at, s.at+time.Second)
 }
@@ -94,8 +94,8 @@ func TestSupersede_NoBelief_SlotStaysTakenUnlessReplaced(t *testing.T) {
 	}
 }
 
-// The server measures the duration from the grant and the holder from its request, so the slot may stay taken briefly
-// after the old holder's belief ends.
+// The server measures the duration from the grant, but the holder measures it from its request, so the slot may stay
+// taken briefly after the old holder's belief ends.
 func TestSupersede_NewTokenEndsAfterOldLapsed_SlotMayBrieflyStayTaken(t *testing.T) {
 	for _, replaces := range []uint64{0, 1} {
 		s := newScenario(t, onePermit())
@@ -279,7 +279,7 @@ func TestBeliefs_SameIdentity_CountOnceWithLargestWeight(t *testing.T) {
 }
 
 // Responses to one identity may arrive out of order, but a lower token for another identity is a violation.
-func TestBeliefs_LowerToken_IsCaughtForOtherIdentity(t *testing.T) {
+func TestBeliefs_LowerTokenForAnotherIdentity_IsCaught(t *testing.T) {
 	s := newScenario(t, onePermit())
 	late := s.begin(s.request("a", "r1"))
 	s.supersede(s.request("a", "r2"), 2, 1)

@@ -54,7 +54,7 @@ func (p *partition) explain(m porcupine.Model, modelTime time.Duration) string {
 	return text.String()
 }
 
-// knownAt returns the operations known at the given time. Calls not yet answered have an unknown outcome.
+// knownAt returns the operations known at the given time. Calls still in progress have an unknown outcome.
 func knownAt(operations []porcupine.Operation, at int64) []porcupine.Operation {
 	var known []porcupine.Operation
 	for _, op := range operations {
@@ -76,7 +76,7 @@ type partition struct {
 	semaphore  string
 	operations []porcupine.Operation
 	err        error
-	hasTasks   bool // permits of the semaphore carry tasks
+	hasTasks   bool // the semaphore's permits carry tasks
 }
 
 func (p *partition) add(from, to time.Duration, st *step) {
@@ -115,7 +115,7 @@ func stepNames() []string {
 		"edited", "read", "paused", "resumed", "cordoned", "uncordoned"}
 }
 
-// partitions returns the steps of each semaphore, sorted by name.
+// partitions returns each semaphore's steps, sorted by the semaphores' names.
 func partitions(h *history.History) []*partition {
 	b := newBuilder(h)
 	for _, op := range h.Operations {

@@ -15,7 +15,7 @@ type step struct {
 	// unknown means that the step may or may not have happened.
 	unknown  bool
 	grant    *grant
-	index    int // position of the grant in the order of tokens
+	index    int // the grant's position in token order
 	holder   holder
 	old      *grant // the grant that this one superseded, if a response named it
 	weight   uint64
@@ -46,10 +46,10 @@ const (
 	stepMaybeReleased              // from here on it may have been released
 	stepMaybeFreed                 // from here on an operator may have freed it
 	stepMaybeSuperseded            // from here on an acquire without a response may have superseded it
-	stepReplaced                   // from here on an acquire without a response that names it as replaced may have superseded it
+	stepReplaced                   // like stepMaybeSuperseded, but that acquire declared that it replaces this token
 	stepLapsed                     // from here on it may have expired
-	stepCooled                     // from here on a release has freed its slot
-	stepFree                       // from here on an expiry has freed its slot
+	stepCooled                     // from here on its slot may be free after a release
+	stepFree                       // from here on its slot may be free after an expiry
 	stepFreed                      // an operator freed it
 	stepRevoked
 	stepVerified

@@ -9,40 +9,40 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// final is the outcome of a task that must not be handed out again.
-type final struct {
+// finalOutcome is the outcome of a task that must not be handed out again.
+type finalOutcome struct {
 	task
 	token  uint64
 	failed bool
 }
 
-// results finds tasks that were handed out after they had ended, outcomes that no worker reported, and jobs and results
-// that disappeared or never appeared.
-func (s *jobHistory) results(h *history.History) {
-	finals := map[final]bool{}
+// checkResults finds tasks that were handed out after they had ended, outcomes that no worker reported, and jobs and
+// results that disappeared or never appeared.
+func (s *jobHistory) checkResults(h *history.History) {
+	finals := map[finalOutcome]bool{}
 	type recorded struct {
 		*history.Operation
 		task
 	}
 	var done []recorded
 	for token, all := range s.ends {
-		t, ok := s.handed[token]
+		t, ok := s.byToken[token]
 		for _, op := range all {
-			if answer, answered := op.Answer(); !ok || !answered || answer.Result != history.Recorded {
+			if answer, answered := op.Response(); !ok || !answered || answer.Result != history.Recorded {
 				continue
 			}
 			if !op.Request.Failed {
 				done = append(done, recorded{op, taskOf(t)})
 			}
 			if !op.Request.Failed || !s.retries(taskOf(t)) {
-				finals[final{taskOf(t), token, op.Request.Failed}] = true
+				finals[finalOutcome{taskOf(t), token, op.Request.Failed}] = true
 			}
 		}
 	}
 	var ends []*history.Operation
 	for i := range h.Operations {
 		op := &h.Operations[i]
-		answer, ok := op.Answer()
+		answer, ok := op.Response()
 		if k := op.Request.Kind; !ok || k != history.FollowJob && k != history.JobEnd {
 			continue
 		}
@@ -53,9 +53,9 @@ func (s *jobHistory) results(h *history.History) {
 			}
 			continue
 		}
-		s.job(op, answer.State)
+		s.checkJob(op, answer.State)
 		for _, t := range answer.State.Tasks {
-			if f, ok := s.outcome(op, t); ok {
+			if f, ok := s.checkOutcome(op, t); ok {
 				finals[f] = true
 			}
 		}
@@ -70,10 +70,10 @@ func (s *jobHistory) results(h *history.History) {
 	}
 	s.checkRepeatedReads(ends)
 	for f := range finals {
-		for _, later := range s.all[f.task] {
-			retried := f.failed && s.retried(f.task, s.reportedAt(f.token), later.At) > 0
+		for _, later := range s.byTask[f.task] {
+			retried := f.failed && s.countRetries(f.task, s.reportedAt(f.token), later.At) > 0
 			if later.Token > f.token && !retried && !s.recreated(f.task, later.At) {
-				s.report(OneResult, "%v was handed to %s with token %d, although it ended with token %d", f.task, later.Client, later.Token, f.token)
+				s.report(OneResult, "%v was handed to %s with token %d, although it had already ended with token %d", f.task, later.Client, later.Token, f.token)
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func (s *jobHistory) retries(t task) bool {
 // acknowledged reports whether a response before the given time confirmed that the job was stored.
 func (s *jobHistory) acknowledged(id string, before time.Duration) bool {
 	return slices.ContainsFunc(s.submitted[id], func(op *history.Operation) bool {
-		answer, ok := op.Answer()
+		answer, ok := op.Response()
 		return ok && answer.Result == history.Submitted && op.Return.At < before
 	})
 }
@@ -103,13 +103,13 @@ func (s *jobHistory) acknowledged(id string, before time.Duration) bool {
 // submittedAt reports whether the task definitely belongs to the job that was submitted at the given revision.
 func (s *jobHistory) submittedAt(t task, revision uint64) bool {
 	return slices.ContainsFunc(s.submissions(t, never), func(op *history.Operation) bool {
-		answer, ok := op.Answer()
+		answer, ok := op.Response()
 		return ok && answer.Result == history.Submitted && answer.Revision == revision
 	})
 }
 
-// job finds states that the job cannot have reached.
-func (s *jobHistory) job(op *history.Operation, j *history.JobState) {
+// checkJob finds states that the job cannot have reached.
+func (s *jobHistory) checkJob(op *history.Operation, j *history.JobState) {
 	id, receivedAt := op.Request.Job.ID, op.Return.At
 	if !j.Over {
 		s.report(JobNotLost, "job %q never ended: %s got %+v", id, op.Client, *j)
@@ -147,24 +147,25 @@ func (s *jobHistory) job(op *history.Operation, j *history.JobState) {
 	}
 }
 
-// outcome finds an outcome that no worker reported. It returns the outcome if the task must not be handed out again.
-func (s *jobHistory) outcome(op *history.Operation, t history.TaskState) (final, bool) {
+// checkOutcome finds an outcome that no worker reported. It returns the outcome if the task must not be handed out
+// again.
+func (s *jobHistory) checkOutcome(op *history.Operation, t history.TaskState) (finalOutcome, bool) {
 	id := op.Request.Job.ID
-	h, ok := s.handed[t.Token]
+	h, ok := s.byToken[t.Token]
 	switch {
 	case t.State == "FAILED" && t.Lost():
 		for _, submission := range s.submitted[id] {
 			if t.Attempts >= submission.Request.Job.Attempts() {
-				return final{}, false
+				return finalOutcome{}, false
 			}
 		}
 		s.report(TaskAttempts, "task %d of job %q was abandoned after %d attempts", t.Index, id, t.Attempts)
-		return final{}, false
+		return finalOutcome{}, false
 	case t.State != "DONE" && t.State != "FAILED":
-		return final{}, false
+		return finalOutcome{}, false
 	case !ok || h.Job != id || h.Index != t.Index:
 		s.report(OneResult, "task %d of job %q is %s with token %d, which was handed out with %+v", t.Index, id, t.State, t.Token, h)
-		return final{}, false
+		return finalOutcome{}, false
 	}
 	matches := func(end *history.Operation) bool {
 		r := end.Request
@@ -173,7 +174,7 @@ func (s *jobHistory) outcome(op *history.Operation, t history.TaskState) (final,
 	if !slices.ContainsFunc(s.ends[t.Token], matches) {
 		s.report(OneResult, "%s read that %v is %s with token %d, result %q and failure %q, which its worker never reported", op.Client, taskOf(h), t.State, t.Token, t.Content, t.Failure)
 	}
-	return final{taskOf(h), t.Token, t.State == "FAILED"}, true
+	return finalOutcome{taskOf(h), t.Token, t.State == "FAILED"}, true
 }
 
 // checkKept finds a recorded result that is missing from a later response.
@@ -203,7 +204,7 @@ func (s *jobHistory) checkRepeatedReads(ends []*history.Operation) {
 			continue
 		}
 		for _, submission := range s.submitted[id] {
-			answer, ok := submission.Answer()
+			answer, ok := submission.Response()
 			if ok && answer.Result == history.Submitted && answer.Revision != op.Return.Response.Revision && !s.mayHaveChanged(history.DeleteJob, id, op.Return.At) {
 				s.report(JobNotLost, "job %q was acknowledged at revision %d, but the job that was read is from revision %d", id, answer.Revision, op.Return.Response.Revision)
 			}

@@ -18,7 +18,7 @@ func taskGrants(h *history.History) map[uint64]*grant {
 		}
 	}
 	all := map[uint64]*grant{}
-	for _, t := range h.Handed {
+	for _, t := range h.HandedTasks {
 		if t.Semaphore == "" || all[t.Token] != nil {
 			continue
 		}
@@ -53,8 +53,8 @@ func (b *builder) cordons() {
 	}
 }
 
-// addTaskPermits records that permits of the semaphore carry tasks. A permit whose task never reached its worker does
-// not appear in the history, so such a permit can always explain why no permit was free.
+// addTaskPermits records that the semaphore's permits carry tasks. If a task never reached its worker, its permit does
+// not appear in the history, so an unseen permit can always explain why none was free.
 func (b *builder) addTaskPermits(semaphore string) {
 	if p := b.part(semaphore); !p.hasTasks {
 		p.hasTasks = true

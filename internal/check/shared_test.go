@@ -15,7 +15,7 @@ func newSharedScenario(t *testing.T) *scenario {
 	return s
 }
 
-// relies records that the worker relies on the permit of its task for a second, starting now.
+// relies records that the worker relies on its task's permit for a second, starting now.
 func (s *scenario) relies(worker string, token uint64) {
 	s.believe(worker, token, s.at, s.at+time.Second)
 }
@@ -32,14 +32,14 @@ func TestShared_WorkersAndCallersTakeTurns_IsAllowed(t *testing.T) {
 	s := newSharedScenario(t)
 	s.grant("a", 1)
 	s.call(history.Release, 1, history.Released)
-	s.handed("w", 0, 2)
+	s.handOut("w", 0, 2)
 	s.believe("w", 2, s.at, s.at+100*time.Millisecond)
 	s.denied("a", "NO_FREE_PERMIT")
 	s.advance(100 * time.Millisecond)
-	s.end(2, "DONE", "A", history.Recorded)
+	s.endTask(2, "DONE", "A", history.Recorded)
 	s.grant("b", 3)
 	s.call(history.Release, 3, history.Released)
-	s.handed("killed", 1, 4)
+	s.handOut("killed", 1, 4)
 	s.relies("killed", 4)
 	s.advance(time.Second)
 	s.granted(history.Request{Kind: history.Acquire, Identity: workerSlot("killed", 4), RequestID: "same identity", Weight: 1}, 5)
@@ -52,7 +52,7 @@ func TestShared_HeavyTask_TakesAllItsPermits(t *testing.T) {
 		three.Permits = 3
 		s := newScenario(t, three)
 		s.submit(job(), history.Response{Result: history.Submitted, Revision: 15})
-		s.task(history.Handed{Weight: weight, Token: 1})
+		s.task(history.HandedTask{Weight: weight, Token: 1})
 		s.relies("w", 1)
 		s.grant("a", 2)
 		if fits {
@@ -65,31 +65,31 @@ func TestShared_HeavyTask_TakesAllItsPermits(t *testing.T) {
 
 func TestShared_TaskWithoutBelief_MayHaveExpired(t *testing.T) {
 	s := newSharedScenario(t)
-	s.handed("killed", 0, 1)
+	s.handOut("killed", 0, 1)
 	s.grant("a", 2)
 	s.wantNoViolations()
 }
 
-// task records that the first task was handed to worker w.
-func (s *scenario) task(h history.Handed) {
+// task records that task 0 was handed to worker w.
+func (s *scenario) task(h history.HandedTask) {
 	s.at += 10 * time.Millisecond
 	h.Semaphore, h.Identity, h.Job, h.Content = "s", workerSlot("w", h.Token), "j", "a"
-	history.NewRecorder("w", s.now, func(e history.Entry) { s.entries = append(s.entries, e) }).Handed(h)
+	history.NewRecorder("w", s.now, func(e history.Entry) { s.entries = append(s.entries, e) }).HandedTask(h)
 }
 
 func TestShared_HolderConcurrentWithWorker_IsCaught(t *testing.T) {
 	for name, run := range map[string]func(*scenario){
 		"TaskDuringGrant": func(s *scenario) {
 			s.grant("a", 1)
-			s.handed("w", 0, 2)
+			s.handOut("w", 0, 2)
 		},
 		"GrantDuringTask": func(s *scenario) {
-			s.handed("w", 0, 1)
+			s.handOut("w", 0, 1)
 			s.relies("w", 1)
 			s.grant("a", 2)
 		},
 		"CallerWithWorkersIdentity": func(s *scenario) {
-			s.handed("w", 0, 1)
+			s.handOut("w", 0, 1)
 			s.relies("w", 1)
 			s.granted(history.Request{Kind: history.Acquire, Identity: workerSlot("w", 1), RequestID: "r", Weight: 1}, 2)
 		},
@@ -104,7 +104,7 @@ func TestShared_HolderConcurrentWithWorker_IsCaught(t *testing.T) {
 
 func TestShared_BeliefsExceedPermits_AreCaught(t *testing.T) {
 	s := newSharedScenario(t)
-	s.handed("w", 0, 1)
+	s.handOut("w", 0, 1)
 	s.relies("w", 1)
 	s.believe("a", 2, s.at, s.at+time.Second)
 	s.wantViolation(Exclusive, "w with token 1", "a with token 2")
@@ -145,7 +145,7 @@ func TestShared_TaskDespiteRestriction_IsCaught(t *testing.T) {
 					act[1](s)
 				}
 				other()
-				s.handed("w", 0, 2)
+				s.handOut("w", 0, 2)
 				if requested == "During" {
 					s.wantViolation(Linear, "granted token 2")
 				} else {
@@ -162,12 +162,12 @@ func (s *scenario) addSemaphore(name string) {
 	s.begin(history.Request{Kind: history.Edit, Semaphore: name, Definition: &d})(history.Response{Result: history.Done, Revision: 13})
 }
 
-func TestShared_CordonOfOthers_HasNoEffect(t *testing.T) {
+func TestShared_CordonOfAnotherWorker_HasNoEffect(t *testing.T) {
 	s := newSharedScenario(t)
 	s.cordon(history.Cordon, "v")
 	s.grant("a", 1)
 	s.call(history.Release, 1, history.Released)
-	s.handed("w", 0, 2)
+	s.handOut("w", 0, 2)
 	s.wantNoViolations()
 }
 
@@ -184,18 +184,18 @@ func TestShared_TaskTokens_Increase(t *testing.T) {
 	r.Semaphore = "other"
 	s.granted(r, 7)
 	s.submit(job(), history.Response{Result: history.Submitted, Revision: 15})
-	s.handed("w", 0, 6)
+	s.handOut("w", 0, 6)
 	s.wantViolation(IncreasingTokens, "token 6")
 
 	s = newSharedScenario(t)
-	s.handed("w", 0, 1)
+	s.handOut("w", 0, 1)
 	s.grant("a", 1)
 	s.wantViolation(IncreasingTokens, "token 1")
 }
 
 func TestShared_TaskPermit_IsNeverSuperseded(t *testing.T) {
 	s := newSharedScenario(t)
-	s.handed("w", 0, 1)
+	s.handOut("w", 0, 1)
 	s.begin(history.Request{Kind: history.Acquire, Identity: workerSlot("w", 1), RequestID: "r", Weight: 1})(history.Response{Result: history.Granted, Token: 2, Superseded: 1})
 	s.wantViolation(OneSuccessor, "carries a task")
 }

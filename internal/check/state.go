@@ -31,9 +31,9 @@ type state struct {
 	unansweredWeight uint64
 	// queue is the largest possible number of waiters.
 	queue int
-	// peak is the largest number of permits so far.
+	// peak is the largest number of permits that any definition has had.
 	peak uint64
-	// granted counts the grants that a response named. They are added in token order.
+	// granted counts the grants with a known token that have taken effect. They take effect in token order.
 	granted int
 	// draining reports whether a change excluded holders but let them continue temporarily.
 	draining bool
@@ -41,7 +41,7 @@ type state struct {
 	before map[uint64]moments
 }
 
-// slot is the slot of a permit.
+// slot is a permit's slot, with what is known about the permit.
 type slot struct {
 	grant  *grant
 	weight uint64
@@ -59,13 +59,13 @@ type slot struct {
 	moments
 }
 
-// moments records which points in time a permit has passed. Before lapsed, it cannot have expired. Before cooled, its
-// slot is taken even if it was released; before free, even if it expired. After maybeReleased, it may have been
-// released; after maybeFreed, freed by an operator.
+// moments records which points in time a permit has passed. Before lapsed, the permit cannot have expired. Before
+// cooled, its slot is taken even if the permit was released. Before free, its slot is taken even if the permit expired.
+// After maybeReleased, the permit may have been released. After maybeFreed, an operator may have freed its slot.
 //
-// After maybeSuperseded, an acquire whose response was lost may have superseded it. The slot then belongs to the other
-// token, which may end at any time, but stays taken until this permit has lapsed. After replaced, that acquire may have
-// declared that the holder no longer relies on this permit.
+// After maybeSuperseded, an acquire whose response was lost may have superseded the permit. The slot then belongs to
+// the new token, which may end at any time, but stays taken until this permit has lapsed. After replaced, that acquire
+// may have declared that the holder no longer relies on this permit.
 type moments struct{ lapsed, cooled, free, maybeReleased, maybeFreed, maybeSuperseded, replaced bool }
 
 func (m *moments) pass(kind stepKind) {
@@ -211,7 +211,8 @@ func (s *state) drop(token uint64) {
 	delete(s.maybe, token)
 }
 
-// confirmTaken records that a slot in maybe was seen to be taken. It removes slots that cannot be taken as well.
+// confirmTaken records that a slot in maybe is known to be taken, and removes slots that cannot be taken at the same
+// time. It returns false if the slot cannot be taken.
 func (s *state) confirmTaken(token uint64) bool {
 	p := s.maybe[token]
 	if p.weight > s.bound {
@@ -227,7 +228,7 @@ func (s *state) confirmTaken(token uint64) bool {
 	return true
 }
 
-// prune removes slots whose weight exceeds the bound, because they must be free.
+// prune removes slots without a holder whose weight exceeds the bound, because they must be free.
 func (s *state) prune() {
 	for token, p := range s.maybe {
 		if p.gone && p.weight > s.bound {

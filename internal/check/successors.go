@@ -7,7 +7,8 @@ import (
 )
 
 // Successors finds grants that superseded a token that they were not allowed to supersede: a newer token, a token that
-// had already been superseded, a token with another identity or weight, or a token with a firing.
+// had already been superseded, a token with a different identity or weight, or a token with a firing or a task. A grant
+// with a firing must not supersede any token.
 func Successors(h *history.History) []Violation {
 	var violations []Violation
 	all := grants(h)
@@ -26,7 +27,7 @@ func Successors(h *history.History) []Violation {
 		case supersededBy[g.superseded] != 0:
 			why = fmt.Sprintf("which token %d had already superseded", supersededBy[g.superseded])
 		case g.request.Firing != "":
-			why = fmt.Sprintf("although it is for firing %s", g.request.Firing)
+			why = fmt.Sprintf("although the new token is for firing %s", g.request.Firing)
 		case old == nil: // its response was lost
 		case old.semaphore != g.semaphore || old.identity != g.identity:
 			why = fmt.Sprintf("which belongs to %v in %s", old.identity, old.semaphore)

@@ -22,17 +22,17 @@ func (t task) String() string { return fmt.Sprintf("task %d of job %q", t.index,
 // jobHistory holds the information about jobs in a history.
 type jobHistory struct {
 	submitted  map[string][]*history.Operation // by job, in call order, excluding refused calls
-	changed    map[string][]*history.Operation // by job: possible changes by operators
-	ends       map[uint64][]*history.Operation // by token: the reports by its worker
-	handed     map[uint64]history.Handed       // by token
-	all        map[task][]history.Handed       // by task, in token order
+	changed    map[string][]*history.Operation // by job: changes that an operator may have made
+	ends       map[uint64][]*history.Operation // by token: the outcomes that its worker reported
+	byToken    map[uint64]history.HandedTask   // by token
+	byTask     map[task][]history.HandedTask   // by task, in token order
 	violations []Violation
 }
 
 func newJobHistory(h *history.History) *jobHistory {
 	s := &jobHistory{
 		submitted: map[string][]*history.Operation{}, changed: map[string][]*history.Operation{}, ends: map[uint64][]*history.Operation{},
-		handed: map[uint64]history.Handed{}, all: map[task][]history.Handed{},
+		byToken: map[uint64]history.HandedTask{}, byTask: map[task][]history.HandedTask{},
 	}
 	for i := range h.Operations {
 		op := &h.Operations[i]
@@ -48,37 +48,37 @@ func newJobHistory(h *history.History) *jobHistory {
 			s.ends[r.Token] = append(s.ends[r.Token], op)
 		}
 	}
-	for _, t := range h.Handed {
-		if other, ok := s.handed[t.Token]; ok && taskOf(other) != taskOf(t) {
-			s.report(OneWorker, "token %d was handed out with %v and with %v", t.Token, taskOf(other), taskOf(t))
+	for _, t := range h.HandedTasks {
+		if other, ok := s.byToken[t.Token]; ok && taskOf(other) != taskOf(t) {
+			s.report(OneWorker, "token %d was handed out with both %v and %v", t.Token, taskOf(other), taskOf(t))
 		}
-		s.handed[t.Token] = t
-		s.all[taskOf(t)] = append(s.all[taskOf(t)], t)
+		s.byToken[t.Token] = t
+		s.byTask[taskOf(t)] = append(s.byTask[taskOf(t)], t)
 	}
-	for _, all := range s.all {
-		slices.SortFunc(all, func(a, b history.Handed) int { return cmp.Compare(a.Token, b.Token) })
+	for _, all := range s.byTask {
+		slices.SortFunc(all, func(a, b history.HandedTask) int { return cmp.Compare(a.Token, b.Token) })
 	}
 	return s
 }
 
-func taskOf(t history.Handed) task { return task{t.Job, t.Index, t.Content} }
+func taskOf(t history.HandedTask) task { return task{t.Job, t.Index, t.Content} }
 
 func (s *jobHistory) report(kind Guarantee, format string, args ...any) {
 	s.violations = append(s.violations, Violation{kind, "", fmt.Sprintf(format, args...)})
 }
 
-// Work checks jobs and tasks. It finds jobs that were lost or never ended, tasks that ran on two workers at the same
-// time, too many times, or again after their result was recorded, and results that no worker returned or that differ.
+// Work checks jobs and tasks. It finds jobs that were lost or never ended; tasks that ran on two workers at the same
+// time, too many times, or again after their result was recorded; and results that changed or that no worker reported.
 func Work(h *history.History) []Violation {
 	s := newJobHistory(h)
 	for id, all := range s.submitted {
-		s.ids(id, all)
+		s.checkIDs(id, all)
 	}
-	for t, all := range s.all {
-		s.executions(t, all)
+	for t, all := range s.byTask {
+		s.checkExecutions(t, all)
 	}
-	s.overlaps(h.Beliefs)
-	s.results(h)
+	s.checkOverlaps(h.Beliefs)
+	s.checkResults(h)
 	slices.SortFunc(s.violations, func(a, b Violation) int { return cmp.Compare(a.String(), b.String()) })
 	return s.violations
 }
@@ -88,10 +88,10 @@ func (s *jobHistory) mayHaveChanged(kind history.Kind, job string, before time.D
 	return slices.ContainsFunc(s.changed[job], func(op *history.Operation) bool { return op.Request.Kind == kind && op.At < before })
 }
 
-// retried counts the retries that may have caused the task to be handed out again between two times, since and before.
-// A retry counts if it names the task or all failed tasks, was requested by the end of that interval, and had not
-// completed at its start: a retry that had completed may predate the failure.
-func (s *jobHistory) retried(t task, since, before time.Duration) (n uint32) {
+// countRetries counts the retries that may have caused the task to be handed out again between since and before. A
+// retry counts if it names the task or applies to all failed tasks, was requested before the interval ended, and had
+// not completed when it began. A retry that completed earlier may predate the failure.
+func (s *jobHistory) countRetries(t task, since, before time.Duration) (n uint32) {
 	for _, op := range s.changed[t.job] {
 		r := op.Request
 		named := len(r.Job.Indexes) == 0 || slices.Contains(r.Job.Indexes, t.index)
@@ -102,10 +102,10 @@ func (s *jobHistory) retried(t task, since, before time.Duration) (n uint32) {
 	return n
 }
 
-// ids finds ids that were used for two jobs.
-func (s *jobHistory) ids(id string, all []*history.Operation) {
+// checkIDs finds job ids that were used for two different jobs.
+func (s *jobHistory) checkIDs(id string, all []*history.Operation) {
 	for i, op := range all {
-		answer, ok := op.Answer()
+		answer, ok := op.Response()
 		switch {
 		case !ok:
 		case answer.Result == history.Differs:
@@ -115,7 +115,7 @@ func (s *jobHistory) ids(id string, all []*history.Operation) {
 			}
 		default:
 			for _, before := range all[:i] {
-				first, ok := before.Answer()
+				first, ok := before.Response()
 				if !ok || first.Result != history.Submitted || first.Revision == answer.Revision && sameJob(before.Request.Job, op.Request.Job) {
 					continue
 				}
@@ -161,14 +161,14 @@ func (s *jobHistory) recreated(t task, before time.Duration) bool {
 // the task instead of reporting a failure.
 func (s *jobHistory) returned(token uint64) bool {
 	return slices.ContainsFunc(s.ends[token], func(op *history.Operation) bool {
-		answer, ok := op.Answer()
+		answer, ok := op.Response()
 		r := op.Request
 		return r.NotRun || r.CutShort || r.Failed && (!ok || answer.Result == history.Returned)
 	})
 }
 
-// executions finds tasks that were not submitted, and tasks that were started too many times.
-func (s *jobHistory) executions(t task, all []history.Handed) {
+// checkExecutions finds tasks that were not submitted, and tasks that were started too many times.
+func (s *jobHistory) checkExecutions(t task, all []history.HandedTask) {
 	var starts, maxAttempts uint32
 	for _, h := range all {
 		from := s.submissions(t, h.At)
@@ -179,24 +179,24 @@ func (s *jobHistory) executions(t task, all []history.Handed) {
 		for _, op := range from {
 			maxAttempts = max(maxAttempts, op.Request.Job.Attempts())
 		}
-		if h.Attempt > maxAttempts { // the servers count attempts from the last retry
+		if h.Attempt > maxAttempts { // the servers count attempts since the last retry
 			s.report(TaskAttempts, "%v was handed to %s with token %d on attempt %d, but max_attempts is %d", t, h.Client, h.Token, h.Attempt, maxAttempts)
 		}
 		if s.returned(h.Token) {
 			continue
 		}
-		allowed := maxAttempts * (1 + s.retried(t, from[0].At, h.At))
+		allowed := maxAttempts * (1 + s.countRetries(t, from[0].At, h.At))
 		if starts++; starts == allowed+1 && !s.recreated(t, h.At) {
 			s.report(TaskAttempts, "%v was started %d times, the last time by %s with token %d, but max_attempts is %d", t, starts, h.Client, h.Token, maxAttempts)
 		}
 	}
 }
 
-// overlaps finds moments at which two workers believed that they held the permit of the same task.
-func (s *jobHistory) overlaps(beliefs []history.Belief) {
+// checkOverlaps finds periods in which two workers both believed that they held the permit for the same task.
+func (s *jobHistory) checkOverlaps(beliefs []history.Belief) {
 	byTask := map[task][]history.Belief{}
 	for _, b := range beliefs {
-		if h, ok := s.handed[b.Token]; ok && b.From < b.Until {
+		if h, ok := s.byToken[b.Token]; ok && b.From < b.Until {
 			byTask[taskOf(h)] = append(byTask[taskOf(h)], b)
 		}
 	}
@@ -205,7 +205,7 @@ func (s *jobHistory) overlaps(beliefs []history.Belief) {
 		for i, b := range all {
 			for _, before := range all[:i] {
 				if before.Token != b.Token && b.From < before.Until {
-					s.report(OneWorker, "%v: %s believed that it held token %d until %v, and %s that it held token %d from %v", t, before.Client, before.Token, before.Until, b.Client, b.Token, b.From)
+					s.report(OneWorker, "%v: %s believed that it held token %d until %v, while %s believed that it held token %d from %v", t, before.Client, before.Token, before.Until, b.Client, b.Token, b.From)
 				}
 			}
 		}
@@ -215,18 +215,18 @@ func (s *jobHistory) overlaps(beliefs []history.Belief) {
 // WorkTally counts the outcomes of the jobs and tasks in a history.
 func WorkTally(h *history.History) map[string]int {
 	s := newJobHistory(h)
-	n := map[string]int{"jobs": 0, "tasks": 0, "executions": len(s.handed), "lost": 0, "handed-out-again": 0, "results": 0}
+	n := map[string]int{"jobs": 0, "tasks": 0, "executions": len(s.byToken), "lost": 0, "handed-out-again": 0, "results": 0}
 	seen := map[uint64]bool{}
 	for _, all := range s.submitted {
 		for _, op := range all {
-			if answer, ok := op.Answer(); ok && answer.Result == history.Submitted && !seen[answer.Revision] {
+			if answer, ok := op.Response(); ok && answer.Result == history.Submitted && !seen[answer.Revision] {
 				seen[answer.Revision] = true
 				n["jobs"]++
 				n["tasks"] += len(op.Request.Job.Tasks)
 			}
 		}
 	}
-	for _, all := range s.all {
+	for _, all := range s.byTask {
 		n["handed-out-again"] += len(all) - 1
 		for i := range len(all) - 1 {
 			failureReported := slices.ContainsFunc(s.ends[all[i].Token], func(op *history.Operation) bool { return op.Request.Failed })
@@ -237,7 +237,7 @@ func WorkTally(h *history.History) map[string]int {
 	}
 	for _, all := range s.ends {
 		recorded := func(op *history.Operation) bool {
-			answer, ok := op.Answer()
+			answer, ok := op.Response()
 			return ok && answer.Result == history.Recorded
 		}
 		if slices.ContainsFunc(all, recorded) {

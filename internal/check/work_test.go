@@ -26,15 +26,15 @@ func (s *scenario) submit(j *history.Job, answer history.Response) {
 	s.begin(history.Request{Kind: history.Submit, Job: j})(answer)
 }
 
-func (s *scenario) handed(worker string, index uint32, token uint64) {
-	s.attempt(worker, index, token, 0)
+func (s *scenario) handOut(worker string, index uint32, token uint64) {
+	s.handOutAttempt(worker, index, token, 0)
 }
 
-// attempt records that a task was handed out with the given attempt number, or 0 if the number is unknown.
-func (s *scenario) attempt(worker string, index uint32, token uint64, attempt uint32) {
+// handOutAttempt records that a task was handed out with the given attempt number, or 0 if the number is unknown.
+func (s *scenario) handOutAttempt(worker string, index uint32, token uint64, attempt uint32) {
 	s.at += 10 * time.Millisecond
-	history.NewRecorder(worker, s.now, func(e history.Entry) { s.entries = append(s.entries, e) }).Handed(
-		history.Handed{Semaphore: "s", Identity: workerSlot(worker, token), Token: token, Job: "j", Index: index, Content: []string{"a", "b"}[index], Attempt: attempt})
+	history.NewRecorder(worker, s.now, func(e history.Entry) { s.entries = append(s.entries, e) }).HandedTask(
+		history.HandedTask{Semaphore: "s", Identity: workerSlot(worker, token), Token: token, Job: "j", Index: index, Content: []string{"a", "b"}[index], Attempt: attempt})
 }
 
 // workerSlot returns the identity under which a worker holds a task.
@@ -42,11 +42,11 @@ func workerSlot(worker string, token uint64) history.Identity {
 	return history.Identity{Group: "g", Acquirer: worker, HolderID: fmt.Sprint(token)}
 }
 
-func (s *scenario) end(token uint64, outcome, content string, result history.Result) {
+func (s *scenario) endTask(token uint64, outcome, content string, result history.Result) {
 	s.begin(history.NewEndTask("s", "j", token, outcome, content))(history.Response{Result: result})
 }
 
-func (s *scenario) operate(kind history.Kind, indexes ...uint32) {
+func (s *scenario) changeJob(kind history.Kind, indexes ...uint32) {
 	s.begin(history.Request{Kind: kind, Job: &history.Job{ID: "j", Indexes: indexes}})(history.Response{Result: history.Done})
 }
 
@@ -75,12 +75,12 @@ func (s *scenario) readAs(state *history.JobState) {
 	s.begin(history.Request{Kind: history.JobEnd, Job: &history.Job{ID: "j"}})(history.Response{Result: history.JobRead, Revision: 5, State: state})
 }
 
-// runBoth executes both tasks, under tokens 1 and 2.
+// runBoth executes both tasks, with tokens 1 and 2.
 func (s *scenario) runBoth() {
-	s.handed("w", 0, 1)
-	s.handed("w", 1, 2)
-	s.end(1, "DONE", "A", history.Recorded)
-	s.end(2, "DONE", "B", history.Recorded)
+	s.handOut("w", 0, 1)
+	s.handOut("w", 1, 2)
+	s.endTask(1, "DONE", "A", history.Recorded)
+	s.endTask(2, "DONE", "B", history.Recorded)
 }
 
 func TestWork_InOrder_IsAllowed(t *testing.T) {
@@ -93,16 +93,16 @@ func TestWork_InOrder_IsAllowed(t *testing.T) {
 	s.wantNoViolations()
 }
 
-func TestWork_WorkerLost_TaskIsExecutedAgain(t *testing.T) {
+func TestWork_WorkerLost_TaskMayBeExecutedAgain(t *testing.T) {
 	s := newWorkScenario(t)
-	s.handed("killed", 0, 1)
-	s.handed("w", 0, 2)
-	s.end(1, "DONE", "late", history.Unrecorded)
-	s.end(2, "DONE", "A", history.Recorded)
-	s.handed("stops", 1, 3)
-	s.end(3, "CUT_SHORT", "", history.Returned)
-	s.handed("killed", 1, 4)
-	s.handed("killed", 1, 5)
+	s.handOut("killed", 0, 1)
+	s.handOut("w", 0, 2)
+	s.endTask(1, "DONE", "late", history.Unrecorded)
+	s.endTask(2, "DONE", "A", history.Recorded)
+	s.handOut("stops", 1, 3)
+	s.endTask(3, "CUT_SHORT", "", history.Returned)
+	s.handOut("killed", 1, 4)
+	s.handOut("killed", 1, 5)
 	s.read(done(0, 2, "A"), history.TaskState{Index: 1, State: "FAILED", Token: 5, Attempts: 2, Failure: "its worker's permit was lost on attempt 2 of 2"})
 	s.wantNoViolations()
 }
@@ -110,20 +110,20 @@ func TestWork_WorkerLost_TaskIsExecutedAgain(t *testing.T) {
 func TestWork_FinishedTask_MustNotBeExecutedAgain(t *testing.T) {
 	s := newWorkScenario(t)
 	s.runBoth()
-	s.handed("again", 0, 3)
+	s.handOut("again", 0, 3)
 	s.wantViolation(OneResult, "task 0", "again with token 3", "ended with token 1")
 }
 
 func TestWork_AfterRetry_TaskMayBeExecutedAgain(t *testing.T) {
 	for _, retried := range []bool{true, false} {
 		s := newWorkScenario(t)
-		s.handed("w", 0, 1)
-		s.end(1, "FAILED", "", history.Recorded)
+		s.handOut("w", 0, 1)
+		s.endTask(1, "FAILED", "", history.Recorded)
 		if retried {
-			s.operate(history.RetryTasks)
+			s.changeJob(history.RetryTasks)
 		}
-		s.handed("w", 0, 2)
-		s.end(2, "DONE", "A", history.Recorded)
+		s.handOut("w", 0, 2)
+		s.endTask(2, "DONE", "A", history.Recorded)
 		if retried {
 			s.wantNoViolations()
 		} else {
@@ -134,30 +134,30 @@ func TestWork_AfterRetry_TaskMayBeExecutedAgain(t *testing.T) {
 
 func TestWork_RetryOfOtherTasks_HasNoEffect(t *testing.T) {
 	s := newWorkScenario(t)
-	s.handed("w", 0, 1)
-	s.end(1, "FAILED", "", history.Recorded)
-	s.operate(history.RetryTasks, 1)
-	s.handed("w", 0, 2)
+	s.handOut("w", 0, 1)
+	s.endTask(1, "FAILED", "", history.Recorded)
+	s.changeJob(history.RetryTasks, 1)
+	s.handOut("w", 0, 2)
 	s.wantViolation(OneResult, "token 2", "ended with token 1")
 
-	s = newWorkScenario(t) // retried before the failure
-	s.handed("w", 0, 1)
-	s.operate(history.RetryTasks)
-	s.end(1, "FAILED", "", history.Recorded)
-	s.handed("w", 0, 2)
+	s = newWorkScenario(t) // the retry precedes the failure
+	s.handOut("w", 0, 1)
+	s.changeJob(history.RetryTasks)
+	s.endTask(1, "FAILED", "", history.Recorded)
+	s.handOut("w", 0, 2)
 	s.wantViolation(OneResult, "token 2", "ended with token 1")
 }
 
 func TestWork_Retry_ResetsAttempts(t *testing.T) {
 	killed := func(s *scenario, tokens ...uint64) {
 		for _, token := range tokens {
-			s.handed("killed", 0, token)
+			s.handOut("killed", 0, token)
 		}
 	}
 	for _, indexes := range [][]uint32{nil, {0}, {1, 0}} {
 		s := newWorkScenario(t)
 		killed(s, 1, 2)
-		s.operate(history.RetryTasks, indexes...)
+		s.changeJob(history.RetryTasks, indexes...)
 		killed(s, 3, 4)
 		s.wantNoViolations()
 		killed(s, 5)
@@ -166,31 +166,31 @@ func TestWork_Retry_ResetsAttempts(t *testing.T) {
 
 	s := newWorkScenario(t)
 	killed(s, 1, 2)
-	s.operate(history.RetryTasks, 1)
+	s.changeJob(history.RetryTasks, 1)
 	killed(s, 3)
 	s.wantViolation(TaskAttempts, "started 3 times")
 
 	s = newScenario(t, history.Definition{GroupPattern: ".*", AcquirerPattern: ".*", Permits: 4, Duration: time.Second})
-	s.operate(history.RetryTasks) // the retry belongs to an earlier job, if any
+	s.changeJob(history.RetryTasks) // the retry belongs to an earlier job, if any
 	s.submit(job(), history.Response{Result: history.Submitted, Revision: 15})
 	killed(s, 1, 2, 3)
 	s.wantViolation(TaskAttempts, "started 3 times")
 
 	s = newWorkScenario(t) // a retry before the task failed does not reset its attempts
-	s.attempt("killed", 0, 1, 1)
-	s.operate(history.RetryTasks)
-	s.attempt("killed", 0, 2, 2)
-	s.attempt("killed", 0, 3, 3)
+	s.handOutAttempt("killed", 0, 1, 1)
+	s.changeJob(history.RetryTasks)
+	s.handOutAttempt("killed", 0, 2, 2)
+	s.handOutAttempt("killed", 0, 3, 3)
 	s.wantViolation(TaskAttempts, "attempt 3", "max_attempts is 2")
 }
 
-func TestWork_DeletedAndResubmitted_IsAnotherJob(t *testing.T) {
+func TestWork_DeletedAndResubmitted_IsNewJob(t *testing.T) {
 	s := newWorkScenario(t)
 	s.runBoth()
-	s.operate(history.DeleteJob)
+	s.changeJob(history.DeleteJob)
 	s.submit(job(), history.Response{Result: history.Submitted, Revision: 9})
-	s.handed("w", 0, 3)
-	s.end(3, "DONE", "new", history.Recorded)
+	s.handOut("w", 0, 3)
+	s.endTask(3, "DONE", "new", history.Recorded)
 	s.wantNoViolations()
 }
 
@@ -216,17 +216,17 @@ func TestWork_ChangedResults_AreFound(t *testing.T) {
 	s.read(done(0, 1, "A"))
 	s.wantViolation(OneResult, "was read as", "and later as")
 
-	s = newWorkScenario(t) // an older token
-	s.handed("suspended", 0, 1)
-	s.handed("w", 0, 2)
-	s.end(1, "DONE", "late", history.Recorded)
+	s = newWorkScenario(t) // a result with an older token is recorded
+	s.handOut("suspended", 0, 1)
+	s.handOut("w", 0, 2)
+	s.endTask(1, "DONE", "late", history.Recorded)
 	s.wantViolation(OneResult, "with token 2", "ended with token 1")
 }
 
 func TestWork_TwoWorkersHoldTask_IsFound(t *testing.T) {
 	s := newWorkScenario(t)
-	s.handed("w1", 0, 1)
-	s.handed("w2", 0, 2)
+	s.handOut("w1", 0, 1)
+	s.handOut("w2", 0, 2)
 	s.believe("w1", 1, s.at, s.at+time.Second)
 	s.believe("w2", 2, s.at+900*time.Millisecond, s.at+2*time.Second)
 	s.wantViolation(OneWorker, "task 0", "w1", "w2")
@@ -234,20 +234,20 @@ func TestWork_TwoWorkersHoldTask_IsFound(t *testing.T) {
 
 func TestWork_TwoTasksWithSameToken_AreFound(t *testing.T) {
 	s := newWorkScenario(t)
-	s.handed("w1", 0, 1)
-	s.handed("w2", 1, 1)
+	s.handOut("w1", 0, 1)
+	s.handOut("w2", 1, 1)
 	s.wantViolation(OneWorker, "token 1", "task 0", "task 1")
 }
 
 func TestWork_MoreAttemptsThanAllowed_AreFound(t *testing.T) {
 	s := newWorkScenario(t)
 	for token := range uint64(3) {
-		s.handed("killed", 0, token+1)
+		s.handOut("killed", 0, token+1)
 	}
 	s.wantViolation(TaskAttempts, "started 3 times", "max_attempts is 2")
 
 	s = newWorkScenario(t)
-	s.handed("killed", 0, 1)
+	s.handOut("killed", 0, 1)
 	s.read(done(1, 2, "B"), history.TaskState{Index: 0, State: "FAILED", Token: 1, Attempts: 1, Failure: "its worker's permit was lost on attempt 1 of 1"})
 	s.wantViolation(TaskAttempts, "abandoned after 1")
 }
@@ -290,15 +290,15 @@ func TestWork_DifferentContent_IsFound(t *testing.T) {
 	cut := job()
 	cut.Cut = true
 	s.begin(history.Request{Kind: history.Submit, Job: cut}) // no response
-	s.handed("w", 0, 1)
+	s.handOut("w", 0, 1)
 	s.wantViolation(SameJob, "no complete submission")
 }
 
 func TestWorkTally_CountsOutcomes(t *testing.T) {
 	s := newWorkScenario(t)
-	s.handed("killed", 0, 1)
-	s.handed("w", 0, 2)
-	s.end(2, "DONE", "A", history.Recorded)
+	s.handOut("killed", 0, 1)
+	s.handOut("w", 0, 2)
+	s.endTask(2, "DONE", "A", history.Recorded)
 	h, err := history.Gather(s.entries)
 	if err != nil {
 		t.Fatal(err)

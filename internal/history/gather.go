@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Gather assembles a history from entries: it pairs calls with their responses and keeps the last entry of each belief.
-// The order of the entries matters only for beliefs of the same client and token. Gather fails if entries contradict
-// each other.
+// Gather assembles a history from entries: it pairs calls with their responses and keeps the last entry for each
+// belief. The order of the entries matters only for beliefs with the same client and token. Gather fails if entries
+// contradict each other.
 func Gather(entries []Entry) (*History, error) {
 	type call struct {
 		client string
@@ -51,8 +51,8 @@ func Gather(entries []Entry) (*History, error) {
 			h.Faults = append(h.Faults, *e.Fault)
 		case e.State != nil:
 			h.States = append(h.States, *e.State)
-		case e.Handed != nil:
-			h.Handed = append(h.Handed, *e.Handed)
+		case e.HandedTask != nil:
+			h.HandedTasks = append(h.HandedTasks, *e.HandedTask)
 		}
 	}
 	for _, e := range entries {
@@ -75,7 +75,7 @@ func Gather(entries []Entry) (*History, error) {
 			h.Beliefs[i].Until = min(b.Until, died)
 		}
 	}
-	slices.SortStableFunc(h.Handed, func(a, b Handed) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(h.HandedTasks, func(a, b HandedTask) int { return cmp.Compare(a.At, b.At) })
 	slices.SortStableFunc(h.Operations, func(a, b Operation) int { return cmp.Compare(a.At, b.At) })
 	return h, nil
 }

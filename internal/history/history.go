@@ -1,6 +1,6 @@
 // Package history records what was observed during a run: each call and each response with its time on one monotonic
 // clock, the holders' beliefs, the faults injected into the cluster, and the state that each member reported. A history
-// is stored as lines of JSON, so that a failed run can be checked again.
+// is stored as JSON, one entry per line, so that a failed run can be checked again.
 //
 // Callers write the history. It does not include records kept by servers.
 package history
@@ -9,13 +9,13 @@ import "time"
 
 // Entry is one line of a history. Exactly one of its fields is set.
 type Entry struct {
-	Call   *Call   `json:"call,omitempty"`
-	Return *Return `json:"return,omitempty"`
-	Belief *Belief `json:"belief,omitempty"`
-	Death  *Death  `json:"death,omitempty"`
-	Fault  *Fault  `json:"fault,omitempty"`
-	State  *State  `json:"state,omitempty"`
-	Handed *Handed `json:"handed,omitempty"`
+	Call       *Call       `json:"call,omitempty"`
+	Return     *Return     `json:"return,omitempty"`
+	Belief     *Belief     `json:"belief,omitempty"`
+	Death      *Death      `json:"death,omitempty"`
+	Fault      *Fault      `json:"fault,omitempty"`
+	State      *State      `json:"state,omitempty"`
+	HandedTask *HandedTask `json:"handed,omitempty"`
 }
 
 // Call is a request. It is recorded before it is sent.
@@ -82,11 +82,11 @@ type State struct {
 type Outcome string
 
 const (
-	// Known: the call was answered; see Response.
+	// Known means that the caller got a response that shows the effect; see Response.
 	Known Outcome = "known"
-	// Refused: the call failed with an error that guarantees that nothing changed.
+	// Refused means that the call failed with an error that guarantees that nothing changed.
 	Refused Outcome = "refused"
-	// Unknown: the call may have taken effect, may still take effect, or may never do so.
+	// Unknown means that the call may have taken effect, may still take effect, or may never do so.
 	Unknown Outcome = "unknown"
 )
 
@@ -97,7 +97,7 @@ type Operation struct {
 	Return *Return
 }
 
-// Outcome returns the outcome of the call. It is Unknown without a response.
+// Outcome returns the outcome of the call, which is Unknown if there was no response.
 func (o *Operation) Outcome() Outcome {
 	if o.Return == nil {
 		return Unknown
@@ -105,8 +105,8 @@ func (o *Operation) Outcome() Outcome {
 	return o.Return.Outcome
 }
 
-// Answer returns the response to a call whose outcome is known.
-func (o *Operation) Answer() (Response, bool) {
+// Response returns the response to a call whose outcome is known.
+func (o *Operation) Response() (Response, bool) {
 	if o.Outcome() != Known {
 		return Response{}, false
 	}
@@ -117,10 +117,10 @@ func (o *Operation) Answer() (Response, bool) {
 type History struct {
 	// Operations are sorted by the time of their calls.
 	Operations []Operation
-	// Beliefs contains one entry for each client and token. A client's beliefs end no later than when it dies.
+	// Beliefs contains one entry for each client and token. A client's beliefs end no later than its death.
 	Beliefs []Belief
 	Faults  []Fault
 	States  []State
-	// Handed is sorted by time.
-	Handed []Handed
+	// HandedTasks is sorted by time.
+	HandedTasks []HandedTask
 }

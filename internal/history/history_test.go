@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func recorded() []Entry {
+func recordedEntries() []Entry {
 	var log Log
 	at := time.Second
 	now := func() time.Duration { at += time.Millisecond; return at }
@@ -22,13 +22,13 @@ func recorded() []Entry {
 	log.Put(Entry{Death: &Death{Client: "a", At: at + 2*time.Second}})
 	log.Put(Entry{Fault: &Fault{At: at, Kind: "kill", On: "gk1"}})
 	log.Put(Entry{State: &State{Member: "gk1", Index: 3, Hash: "aa"}})
-	b.Handed(Handed{Token: 7, Job: "j", Index: 1, Content: "x", Attempt: 1})
+	b.HandedTask(HandedTask{Token: 7, Job: "j", Index: 1, Content: "x", Attempt: 1})
 	return log.Entries()
 }
 
 func TestDecode_AfterEncode_ReturnsEntries(t *testing.T) {
 	var text bytes.Buffer
-	if err := Encode(&text, recorded()); err != nil {
+	if err := Encode(&text, recordedEntries()); err != nil {
 		t.Fatal(err)
 	}
 	complete := text.Len()
@@ -37,7 +37,7 @@ func TestDecode_AfterEncode_ReturnsEntries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := recorded(); !reflect.DeepEqual(got, want) {
+	if want := recordedEntries(); !reflect.DeepEqual(got, want) {
 		t.Errorf("Decode() of %d bytes = %+v, want %+v", complete, got, want)
 	}
 }
@@ -49,11 +49,11 @@ func TestDecode_Garbage_Fails(t *testing.T) {
 }
 
 func TestGather_PairsCallsAndResponses(t *testing.T) {
-	h, err := Gather(recorded())
+	h, err := Gather(recordedEntries())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(h.Operations) != 3 || len(h.Faults) != 1 || len(h.States) != 1 || len(h.Handed) != 1 {
+	if len(h.Operations) != 3 || len(h.Faults) != 1 || len(h.States) != 1 || len(h.HandedTasks) != 1 {
 		t.Fatalf("Gather() = %+v, want 3 operations and one of everything else", h)
 	}
 	for i, want := range []Outcome{Known, Unknown, Unknown} {
@@ -61,8 +61,8 @@ func TestGather_PairsCallsAndResponses(t *testing.T) {
 			t.Errorf("operation %d: got outcome %s, want %s", i, got, want)
 		}
 	}
-	if answer, ok := h.Operations[0].Answer(); !ok || answer.Token != 7 {
-		t.Errorf("Answer() of the acquire = %+v, %v; want token 7", answer, ok)
+	if answer, ok := h.Operations[0].Response(); !ok || answer.Token != 7 {
+		t.Errorf("Response() of the acquire = %+v, %v; want token 7", answer, ok)
 	}
 	if len(h.Beliefs) != 1 || h.Beliefs[0].Until-h.Beliefs[0].From != 2*time.Second {
 		t.Errorf("got beliefs %+v, want only the last entry, ending when the client died", h.Beliefs)

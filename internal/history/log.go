@@ -25,14 +25,14 @@ func (l *Log) Put(e Entry) {
 	l.entries = append(l.entries, e)
 }
 
-// Entries returns the entries so far.
+// Entries returns the entries added so far.
 func (l *Log) Entries() []Entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clip(l.entries)
 }
 
-// Encode writes entries as lines of JSON.
+// Encode writes entries as JSON, one per line.
 func Encode(w io.Writer, entries []Entry) error {
 	buffered := bufio.NewWriter(w)
 	lines := json.NewEncoder(buffered)

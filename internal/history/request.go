@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Kind is the kind of a request.
+// Kind says what a request does.
 type Kind string
 
 const (
-	// Acquire requests a permit, with or without waiting. Attempts of one acquisition have the same identity and
-	// request id. A call without a request id is an acquisition with one attempt.
+	// Acquire requests a permit, with or without waiting. All attempts of an acquisition have the same identity and
+	// request id. A call without a request id is a separate acquisition.
 	Acquire Kind = "acquire"
 	// Refresh extends the permit with Token.
 	Refresh Kind = "refresh"
@@ -18,7 +18,7 @@ const (
 	Release Kind = "release"
 	// Cancel cancels an acquire by its request id.
 	Cancel Kind = "cancel"
-	// Revoke orders the holder of Token to stop. With UnsafeNow it frees the slot.
+	// Revoke orders the holder of Token to stop. With UnsafeNow it also frees the slot immediately.
 	Revoke Kind = "revoke"
 	// TakeOver orders the holder of Token to stop because the caller, Identity, considers it dead. It does not free the
 	// slot.
@@ -29,8 +29,8 @@ const (
 	Clear Kind = "clear"
 	// Verify asks whether Token is still valid.
 	Verify Kind = "verify"
-	// Edit creates, replaces or deletes a definition. Definition is nil for a deletion. Attempts of one edit share the
-	// request id.
+	// Edit creates, replaces or deletes a definition. Definition is nil for a deletion. All attempts of an edit have
+	// the same request id.
 	Edit Kind = "edit"
 	// Read reads the definition.
 	Read Kind = "read"
@@ -44,7 +44,7 @@ const (
 	Uncordon Kind = "uncordon"
 )
 
-// Request is a request. Only the fields that its kind uses are set.
+// Request is the content of a call. Only the fields that its kind uses are set.
 type Request struct {
 	Kind      Kind     `json:"kind"`
 	Semaphore string   `json:"semaphore,omitempty"`
@@ -52,36 +52,36 @@ type Request struct {
 	RequestID string   `json:"request_id,omitempty"`
 	// Weight is at least 1.
 	Weight uint32 `json:"weight,omitempty"`
-	// Wait: the acquire waits in the queue.
+	// Wait reports whether the acquire waits in the queue.
 	Wait bool `json:"wait,omitempty"`
-	// Firing is the name and due time of the firing as one string. It is empty if there is none.
+	// Firing is the name and due time of the firing as one string. It is empty if there is no firing.
 	Firing string `json:"firing,omitempty"`
 	Token  uint64 `json:"token,omitempty"`
-	// Replaces is a token of the same identity. The acquire states that its holder no longer relies on it.
+	// Replaces is an earlier token of the same identity. The acquire states that the holder no longer relies on it.
 	Replaces uint64 `json:"replaces,omitempty"`
-	// NotRun: the release states that the firing may be claimed again.
+	// NotRun says, in a release, that the firing may be claimed again.
 	NotRun bool `json:"not_run,omitempty"`
-	// CutShort: the release states that the job was stopped before it finished. Failed: the release states that the job
-	// ended with the error Failure. At most one of NotRun, CutShort and Failed is set. If none is, the job is done.
+	// CutShort says that the job was stopped before it finished. Failed says that it ended with the error Failure. At
+	// most one of NotRun, CutShort and Failed is set. If none is, the job is done.
 	CutShort bool   `json:"cut_short,omitempty"`
 	Failed   bool   `json:"failed,omitempty"`
 	Failure  string `json:"failure,omitempty"`
-	// UnsafeNow: the revoke frees the slot immediately.
+	// UnsafeNow reports whether the revoke frees the slot immediately.
 	UnsafeNow bool `json:"unsafe_now,omitempty"`
-	// Stop: the pause orders holders to stop.
+	// Stop reports whether the pause orders holders to stop.
 	Stop bool `json:"stop,omitempty"`
-	// Move: the edit was made by a move.
+	// Move reports whether the edit was made by a move.
 	Move bool `json:"move,omitempty"`
 	// CordonID and Acquirers are the id and the acquirer pattern of a cordon. Uncordon also sets both.
 	CordonID  string `json:"cordon_id,omitempty"`
 	Acquirers string `json:"acquirers,omitempty"`
-	// Drain: the edit, pause, cordon or revoke lets holders continue temporarily.
+	// Drain reports whether the edit, pause, cordon or revoke lets holders continue temporarily.
 	Drain bool `json:"drain,omitempty"`
 	// Definition is the new rule.
 	Definition *Definition `json:"definition,omitempty"`
 	// ExpectedVersion is the version that an edit replaces. 0 means that the edit creates the definition.
 	ExpectedVersion uint64 `json:"expected_version,omitempty"`
-	// Job is set in requests about jobs or tasks. Content is the result of a task that ends.
+	// Job is set in requests about jobs or tasks. Content is the result that EndTask reports for a task.
 	Job     *Job   `json:"job,omitempty"`
 	Content string `json:"content,omitempty"`
 }
@@ -112,41 +112,41 @@ type Definition struct {
 	Duration        time.Duration `json:"duration"`
 	MinHold         time.Duration `json:"min_hold,omitempty"`
 	LossDelay       time.Duration `json:"loss_delay,omitempty"`
-	// HoldOnExpiry: the slot of an expired permit stays taken until an operator clears it.
+	// HoldOnExpiry means that the slot of an expired permit stays taken until an operator clears it.
 	HoldOnExpiry bool `json:"hold_on_expiry,omitempty"`
-	// FreeOnLoss: a firing whose permit was lost may be claimed again.
+	// FreeOnLoss means that a firing whose permit was lost may be claimed again.
 	FreeOnLoss bool `json:"free_on_loss,omitempty"`
-	// Takeover: callers may take over from a holder. The firing of a holder that is lost after a takeover may be
+	// Takeover means that callers may take over from a holder. If a holder is lost after a takeover, its firing may be
 	// claimed again.
 	Takeover bool `json:"takeover,omitempty"`
 	// MaxAttempts is the number of holders that may start a firing. 0 means any number.
 	MaxAttempts uint32 `json:"max_attempts,omitempty"`
 }
 
-// Result is the result in a response.
+// Result is the result that a response reports.
 type Result string
 
 const (
-	// Granted answers Acquire: Token belongs to the caller, even if it was granted by an earlier call.
+	// Granted is a result of Acquire: Token belongs to the caller, even if it was granted by an earlier call.
 	Granted Result = "granted"
-	// Denied answers Acquire. Reason says why.
+	// Denied is a result of Acquire. Reason says why.
 	Denied Result = "denied"
-	// Refreshed answers Refresh.
+	// Refreshed is a result of Refresh: the permit was extended.
 	Refreshed Result = "refreshed"
-	// Stopping answers Refresh: it was refused, and the permit stays live until its deadline.
+	// Stopping is a result of Refresh: the refresh was refused, and the permit stays live until its deadline.
 	Stopping Result = "stopping"
-	// Lost answers Refresh: there is no such live permit.
+	// Lost is a result of Refresh: the permit is no longer live.
 	Lost Result = "lost"
-	// Released answers Release: this call or an earlier attempt ended the permit.
+	// Released is a result of Release: this call or an earlier attempt ended the permit.
 	Released Result = "released"
-	// Ended answers Release: the permit had already ended.
+	// Ended is a result of Release: the permit had already ended.
 	Ended Result = "ended"
-	// Done answers Edit, Read, Pause, Resume, Cordon, Uncordon, Revoke, TakeOver, Clear and Cancel.
+	// Done is the result of Edit, Read, Pause, Resume, Cordon, Uncordon, Revoke, TakeOver, Clear and Cancel.
 	Done Result = "done"
-	// FiringEnded answers Await. The response's Firing, Token, Failure and Attempts describe how the firing ended.
-	// Firing is CLAIMED or OPEN if the wait timed out.
+	// FiringEnded is the result of Await. The response's Firing, Token, Failure and Attempts describe how the firing
+	// ended. Firing is CLAIMED or OPEN if the wait timed out.
 	FiringEnded Result = "firing ended"
-	// Valid and Invalid answer Verify.
+	// Valid and Invalid are the results of Verify.
 	Valid   Result = "valid"
 	Invalid Result = "invalid"
 )
@@ -160,10 +160,10 @@ type Response struct {
 	// Superseded is the token under which the identity held the permit before this grant. It is 0 if there was no such
 	// token, or if the caller does not know it.
 	Superseded uint64 `json:"superseded,omitempty"`
-	// Fresh: the grant is known to have superseded nothing. Retries and the client library do not report it.
+	// Fresh means that the grant is known to have superseded nothing. It is not set for retries or by callers that use
+	// the client library.
 	Fresh bool `json:"fresh,omitempty"`
-	// Revision is the revision of the change: a grant's revision, or the version that an edit created or a read
-	// returned.
+	// Revision is the revision of a grant or of another change, or the version that an edit created or a read returned.
 	Revision uint64 `json:"revision,omitempty"`
 	// SafeUntil is the time until which the caller may rely on the permit because of this response alone, with the
 	// margin subtracted. It is 0 if the response guarantees nothing.
@@ -182,8 +182,8 @@ type Response struct {
 	Repeated bool      `json:"repeated,omitempty"`
 }
 
-// Denial returns the record of a denied acquire. own reports whether the response says that a permit of the caller's
-// identity is being stopped.
+// Denial returns the record of a denied acquire. own reports whether the response says that the identity's own permit
+// is being stopped.
 //
 // The client library retries a call whose response is lost. If the last attempt is denied because of the identity's own
 // permit, an earlier attempt may have been granted that permit, so the outcome is Unknown.

@@ -30,21 +30,22 @@ const (
 )
 
 const (
-	// Submitted answers Submit: the job is stored. Revision is the revision of its submission.
+	// Submitted is a result of Submit: the job is stored. Revision is the revision of its submission.
 	Submitted Result = "submitted"
-	// Differs answers Submit: the id belongs to a job with different content.
+	// Differs is a result of Submit: the id belongs to a job with different content.
 	Differs Result = "differs"
-	// Recorded answers EndTask: this outcome is recorded for the task or, for a failure in a job with RetryFailed, for
-	// the attempt.
+	// Recorded is a result of EndTask: this outcome is recorded for the task or, for a failure in a job with
+	// RetryFailed, for the attempt.
 	Recorded Result = "recorded"
-	// Unrecorded answers EndTask: the outcome is not recorded and never will be.
+	// Unrecorded is a result of EndTask: the outcome is not recorded and never will be.
 	Unrecorded Result = "unrecorded"
-	// Returned answers EndTask: the task was returned, and its attempt does not count. A failed task may also be
+	// Returned is a result of EndTask: the task was returned, and its attempt does not count. A failed task may also be
 	// returned.
 	Returned Result = "returned"
-	// JobRead answers FollowJob and JobEnd: State is the job at that time. Revision is the revision of its submission.
+	// JobRead is a result of FollowJob and JobEnd: State is the job's state at that time. Revision is the revision of
+	// its submission.
 	JobRead Result = "job read"
-	// NoJob answers FollowJob and JobEnd: the job does not exist.
+	// NoJob is a result of FollowJob and JobEnd: the job does not exist.
 	NoJob Result = "no job"
 )
 
@@ -60,11 +61,11 @@ type Job struct {
 	// MaxAttempts is how many workers may start a task, not counting workers that return it. 0 means 3.
 	MaxAttempts uint32 `json:"max_attempts,omitempty"`
 	RetryFailed bool   `json:"retry_failed,omitempty"`
-	// Timeout: the job has a timeout, after which it is cancelled. Submitter: it is cancelled when the permit of its
-	// submitter ends.
+	// Timeout reports whether the job has a timeout, after which it is cancelled. Submitter reports whether it is
+	// cancelled when its submitter's permit ends.
 	Timeout   bool `json:"timeout,omitempty"`
 	Submitter bool `json:"submitter,omitempty"`
-	// Cut: the submission stops before its last task, so it must not result in a job with this content.
+	// Cut means that the submission stops before its last task, so it must not result in a job with this content.
 	Cut bool `json:"cut,omitempty"`
 }
 
@@ -76,8 +77,8 @@ func (j *Job) Attempts() uint32 {
 	return j.MaxAttempts
 }
 
-// Handed records that a worker was handed a task together with the permit Token.
-type Handed struct {
+// HandedTask records that a worker was handed a task together with the permit Token.
+type HandedTask struct {
 	Client string        `json:"client"`
 	At     time.Duration `json:"at"`
 	Token  uint64        `json:"token"`
@@ -93,7 +94,7 @@ type Handed struct {
 	Attempt uint32 `json:"attempt"`
 }
 
-// JobState is the state of a job in a response.
+// JobState is the state of a job, as reported in a response.
 type JobState struct {
 	// State is the job's state, and Cause is the reason why it was cancelled, as in the API ("ENDED", "TIMEOUT").
 	State string `json:"state"`
@@ -109,7 +110,7 @@ type JobState struct {
 	Tasks []TaskState `json:"tasks,omitempty"`
 }
 
-// TaskState is the state of a task in a response.
+// TaskState is the state of a task, as reported in a response.
 type TaskState struct {
 	Index uint32 `json:"index"`
 	// State is the task's state, as in the API ("DONE").
@@ -174,13 +175,13 @@ func Content(b []byte) string {
 	return fmt.Sprintf("%s… %d bytes %x", b[:maxVerbatim/2], len(b), sha256.Sum256(b))
 }
 
-// Handed records that the client was handed a task. Call it before the client starts on the task.
-func (r *Recorder) Handed(t Handed) {
+// HandedTask records that the client was handed a task. Call it before the client starts on the task.
+func (r *Recorder) HandedTask(t HandedTask) {
 	t.Client, t.At = r.client, r.now()
-	r.put(Entry{Handed: &t})
+	r.put(Entry{HandedTask: &t})
 }
 
-// NewEndTask returns the request that ends a task. outcome is as in Releasing, and content is the content of the
+// NewEndTask returns the request that ends a task. outcome is as in NewRelease, and content is the content of the
 // result.
 func NewEndTask(semaphore, job string, token uint64, outcome, content string) Request {
 	r := NewRelease(semaphore, token, outcome)

@@ -11,7 +11,7 @@ const (
 	// longest is the longest latency that histograms distinguish. Longer ones are recorded as this value, but the
 	// maximum is exact.
 	longest = time.Hour
-	// digits is the number of significant digits of percentiles: three digits give a precision of one thousandth.
+	// digits is the number of significant digits in percentiles: three digits give a precision of one thousandth.
 	digits = 3
 	// shards is the number of histograms among which callers are distributed, to reduce lock contention. Each uses a
 	// quarter of a MiB.
@@ -70,7 +70,7 @@ func (r *Recorder) Count() int {
 	return int(all.TotalCount())
 }
 
-// Latency returns the summary of all calls recorded so far. It is zero if there are none.
+// Latency returns a summary of all recorded calls. It is zero if there are none.
 func (r *Recorder) Latency() Latency {
 	all, longest := r.merged()
 	at := func(percent float64) time.Duration {

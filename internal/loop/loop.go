@@ -1,11 +1,11 @@
 // Package loop is a load generator: its callers repeat a call, and it measures the calls. In a closed loop, each caller
 // makes one call after another. In an open loop, calls are due at a fixed rate that does not depend on responses.
 //
-// A closed loop shows how much a server can do for a number of callers, but hides its slow moments: while a call hangs,
-// its caller makes none of the calls that would have hung too. This is called coordinated omission (Gil Tene, "How NOT
-// to Measure Latency"). In an open loop each call has a due time that does not depend on earlier calls, and its latency
-// is measured from that time. The latency includes the wait for a free caller. A call that was due but could not start
-// is counted with the time it has waited so far.
+// A closed loop shows how much a server can do for a given number of callers, but hides its slow moments: while a call
+// hangs, its caller makes none of the calls that would have hung too. This is called coordinated omission (Gil Tene,
+// "How NOT to Measure Latency"). In an open loop each call has a due time that does not depend on earlier calls, and
+// its latency is measured from that time. The latency includes the wait for a free caller. A call that was due but
+// could not start is counted with the time that it waited.
 package loop
 
 import (
@@ -21,13 +21,13 @@ import (
 type Turn struct {
 	// Caller is the caller's number, starting at 0. A caller makes one call at a time.
 	Caller int
-	// Since is the time from which the latency of the call is measured: the current time in a closed loop, the due time
-	// in an open loop.
+	// Since is the time from which the call's latency is measured: the start time in a closed loop, the due time in an
+	// open loop.
 	Since time.Time
 }
 
-// Call does one piece of work and returns the number of operations that it contained. It is called on many goroutines,
-// one for each caller. It should return soon after ctx is done.
+// Call does one piece of work and returns the number of operations that it contained. It is called from many
+// goroutines, one for each caller. It should return soon after ctx is done.
 type Call func(ctx context.Context, turn Turn) (operations int, err error)
 
 // Window configures a measurement.
@@ -56,7 +56,7 @@ type Result struct {
 	// Late is the number of calls in an open loop that were due when no caller was free. Missed is the number of calls
 	// that were due but not started before the window ended.
 	Late, Missed int
-	// Latency covers the successful calls, and also the missed ones with the time that they had waited.
+	// Latency covers the successful calls, and the missed ones with the time that they waited.
 	Latency Latency
 }
 
@@ -68,7 +68,7 @@ func (r *Result) PerSecond() float64 {
 	return float64(r.Operations) / r.Elapsed.Seconds()
 }
 
-// errorPause is how long a caller of a closed loop pauses after a failed call, to avoid flooding a server that refuses
+// errorPause is how long a caller in a closed loop pauses after a failed call, to avoid flooding a server that refuses
 // calls immediately.
 const errorPause = 10 * time.Millisecond
 
@@ -82,9 +82,9 @@ func (w Window) Run(ctx context.Context, call Call) Result {
 	for caller := range w.Callers {
 		wg.Go(func() {
 			if w.Rate > 0 {
-				r.open(ctx, caller)
+				r.openLoop(ctx, caller)
 			} else {
-				r.closed(ctx, caller)
+				r.closedLoop(ctx, caller)
 			}
 		})
 	}
@@ -94,7 +94,7 @@ func (w Window) Run(ctx context.Context, call Call) Result {
 		Late: int(r.late.Load()), Missed: int(r.missed.Load()), Latency: r.latency.Latency(),
 	}
 	if w.Rate > 0 && ctx.Err() == nil {
-		out.Elapsed = max(out.Elapsed, w.Length) // the last call was due before the end
+		out.Elapsed = max(out.Elapsed, w.Length) // the last call may have returned before the window ended
 	}
 	return out
 }
@@ -107,7 +107,7 @@ type run struct {
 	latency    *Recorder
 	begin, end time.Time
 
-	next         atomic.Int64 // the index of the next call of an open loop
+	next         atomic.Int64 // the index of the next call in an open loop
 	late, missed atomic.Int64
 
 	mu                        sync.Mutex // guards the fields below
@@ -115,9 +115,9 @@ type run struct {
 	err                       error
 }
 
-// closed makes the calls of one caller in a closed loop. It makes at least one, because on a busy machine a short
+// closedLoop makes one caller's calls in a closed loop. It makes at least one, because on a busy machine a short
 // window may end before the goroutine runs.
-func (r *run) closed(ctx context.Context, caller int) {
+func (r *run) closedLoop(ctx context.Context, caller int) {
 	var done tally
 	for first := true; ctx.Err() == nil; first = false {
 		start := time.Now()
@@ -131,8 +131,9 @@ func (r *run) closed(ctx context.Context, caller int) {
 	r.add(done)
 }
 
-// open makes the calls of one caller in an open loop. It takes calls that are due, or waits for the next one.
-func (r *run) open(ctx context.Context, caller int) {
+// openLoop makes one caller's calls in an open loop. It takes the next call and, if the call is not due yet, waits for
+// it.
+func (r *run) openLoop(ctx context.Context, caller int) {
 	var done tally
 	for ctx.Err() == nil {
 		due := r.due(r.next.Add(1) - 1)
@@ -160,7 +161,7 @@ func (r *run) due(n int64) time.Time {
 	return r.begin.Add(time.Duration(math.Round((float64(n) + 0.5) / r.Rate * float64(time.Second))))
 }
 
-// tally counts the work of one caller.
+// tally counts one caller's successful calls and their operations.
 type tally struct{ calls, operations int }
 
 func (r *run) doCall(ctx context.Context, turn Turn, done *tally) bool {

@@ -108,7 +108,7 @@ type Issuer struct {
 	fetches int
 }
 
-// New starts an issuer with keys. It stops at the end of the test.
+// New starts an issuer with the given keys. It stops at the end of the test.
 func New(t testing.TB, keys ...*Key) *Issuer {
 	t.Helper()
 	i := &Issuer{keys: keys}
@@ -131,7 +131,7 @@ func (i *Issuer) SetKeys(keys ...*Key) {
 	i.keys = slices.Clone(keys)
 }
 
-// SetDown makes the issuer respond with an error.
+// SetDown sets whether the issuer responds to all requests with an error.
 func (i *Issuer) SetDown(down bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -109,7 +109,7 @@ func sweep(beliefs []Belief, permits uint64) []Overlap {
 }
 
 // DecreasingTokens returns, for semaphores with one permit, each belief that began after a belief with a higher token.
-// A later holder must always have the higher token. With more than one permit, responses to concurrent holders may
+// A later holder must always have a higher token. With more than one permit, responses to concurrent holders may
 // overtake each other, so there is no order to check. An empty belief, such as one from a response that arrived too
 // late, is ignored.
 func DecreasingTokens(beliefs []Belief, permits map[string]uint32) []Belief {

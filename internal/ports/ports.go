@@ -11,7 +11,7 @@ import (
 )
 
 // The kernel allocates ports for listeners on port 0 and for outgoing connections from 32768 up (ip_local_port_range),
-// so it never allocates one of these. Each process starts at a different port and wraps around.
+// so it never allocates any of these. Each process starts at a different port and wraps around.
 const (
 	first  = 10_000
 	last   = 32_000

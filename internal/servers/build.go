@@ -11,13 +11,13 @@ import (
 
 const module = "github.com/gatekeeperd/gatekeeper"
 
-// BuildFaulty compiles a gatekeeperd whose disks fail on command, and writes it to dir. It is for tests only.
+// BuildFaulty compiles a gatekeeperd whose disk can be made to fail, and writes it to dir. It is for tests only.
 func BuildFaulty(dir string) error {
 	return build(filepath.Join(dir, "gatekeeperd"), "-tags", "faulty", "./cmd/gatekeeperd")
 }
 
-// Build compiles commands of the product, named by their directories ("cmd/gatekeeperd"), into dir and returns the
-// paths of the binaries in the same order.
+// Build compiles the commands in the given directories of the product's module ("cmd/gatekeeperd") into dir, and
+// returns the paths of the binaries in the same order.
 func Build(dir string, commands ...string) ([]string, error) {
 	var args, files []string
 	for _, command := range commands {

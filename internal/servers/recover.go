@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// Recover runs gatekeeperd recover on the data directories of stopped servers. It returns the server of the new
-// cluster, which has not been started yet, and the command's output. The new server has the addresses of the first
-// server in from.
+// Recover runs gatekeeperd recover on the data directories of stopped servers. It returns the new cluster's server,
+// which has not been started yet, and the command's output. The new server has the addresses of the first server in
+// from.
 func Recover(id string, from []*Server, args ...string) (*Server, string, error) {
 	first := from[0]
 	s := &Server{ID: id, API: first.API, Peer: first.Peer, HTTP: first.HTTP, Admin: first.Admin, binary: first.binary, secure: first.secure, dir: filepath.Join(filepath.Dir(first.dir), id)}

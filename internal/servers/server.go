@@ -23,15 +23,15 @@ import (
 type Server struct {
 	ID                     string
 	API, Peer, HTTP, Admin string // host:port
-	// FrontAPI and FrontPeer are the addresses that others use. They equal API and Peer unless Options.Front has put a
-	// proxy or a similar component in front of the server.
+	// FrontAPI and FrontPeer are the addresses that others use. They are the same as API and Peer unless Options.Front
+	// has put a proxy or a similar component in front of the server.
 	FrontAPI, FrontPeer string
-	// Through, if set, is a command that runs the server, for example one that enters another network namespace.
+	// CommandPrefix, if set, is a command that runs the server, for example one that enters another network namespace.
 	CommandPrefix []string
 	// Env is added to the environment.
 	Env []string
-	// AllAddresses makes the server listen on all addresses of its machine instead of only those above, and admit all
-	// callers.
+	// AllAddresses makes the server listen on all addresses of its machine instead of only those above. Without TLS,
+	// the server then admits all callers.
 	AllAddresses bool
 
 	binary, dir string
@@ -96,7 +96,7 @@ func (s *Server) Ready(ctx context.Context) error {
 		select {
 		case <-tick.C:
 		case <-done:
-			return fmt.Errorf("%s exited before it was ready: %w", s.ID, s.exit())
+			return fmt.Errorf("%s exited before it was ready: %w", s.ID, s.exitError())
 		case <-ctx.Done():
 			return fmt.Errorf("%s is not ready: %w", s.ID, errors.Join(ctx.Err(), err))
 		}
@@ -239,8 +239,8 @@ func (s *Server) terminate() error {
 	return nil
 }
 
-// awaitStop waits for the process to exit and returns its error. A process that was killed by Kill is not considered to
-// have failed.
+// awaitStop waits for the process to exit and returns its error. A process that was killed by a signal is not
+// considered to have failed.
 func (s *Server) awaitStop(timeout time.Duration) error {
 	select {
 	case <-s.done:
@@ -249,13 +249,13 @@ func (s *Server) awaitStop(timeout time.Duration) error {
 		return fmt.Errorf("%s did not exit within %v of SIGTERM\n%s", s.ID, timeout, s.LogTail())
 	}
 	var exit *exec.ExitError
-	if err := s.exit(); errors.As(err, &exit) && exit.Exited() {
+	if err := s.exitError(); errors.As(err, &exit) && exit.Exited() {
 		return fmt.Errorf("%s: %w\n%s", s.ID, err, s.LogTail())
 	}
 	return nil
 }
 
-func (s *Server) exit() error {
+func (s *Server) exitError() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil {

@@ -19,7 +19,7 @@ import (
 
 // Options configure a cluster. Binary and Dir are required.
 type Options struct {
-	// Binary is the gatekeeperd to run.
+	// Binary is the gatekeeperd binary to run.
 	Binary string
 	// Dir contains a directory for each server, with its data and its log.
 	Dir string
@@ -35,8 +35,8 @@ type Options struct {
 	Args []string
 	// Secure configures TLS and authentication. If it is nil, the servers are open and use plaintext.
 	Secure *Secure
-	// Front, if set, is called for each server before the first one starts. It can put a proxy between the server and
-	// all others by setting FrontAPI and FrontPeer, and can change where and how the server runs.
+	// Front, if set, is called for each server before it starts. It can put a proxy between the server and all others
+	// by setting FrontAPI and FrontPeer, and can change where and how the server runs.
 	Front func(*Server) error
 }
 
@@ -48,7 +48,8 @@ type Cluster struct {
 }
 
 // Start starts the servers and waits until all of them are ready, the newest feature level is in force and the
-// definitions are loaded. If it fails, it stops all servers, and the error ends with the log of the failed server.
+// definitions are loaded. If it fails, it kills all servers. If a server did not become ready, the error ends with that
+// server's log.
 func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	count := max(opts.Count, 1)
 	// The servers run in separate directories, where relative paths would not resolve.
@@ -101,7 +102,7 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	return c, nil
 }
 
-// server returns a server that has not been started yet, with addresses for API, peers, HTTP and admin.
+// server returns a server that has not been started yet. ports holds its API, peer, HTTP and admin addresses.
 func (c *Cluster) server(id string, ports []string) (*Server, error) {
 	s := &Server{
 		ID: id, API: ports[0], Peer: ports[1], HTTP: ports[2], Admin: ports[3], FrontAPI: ports[0], FrontPeer: ports[1],

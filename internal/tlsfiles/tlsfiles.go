@@ -2,7 +2,7 @@
 // client library use it.
 //
 // Files are read again at each handshake. A renewal replaces more than one file, so a handshake may find only some of
-// them replaced. In that case the files are ignored, and the last valid configuration stays in use.
+// them replaced. It then ignores the files, and the last valid configuration stays in use.
 package tlsfiles
 
 import (
@@ -37,7 +37,7 @@ func Pair(cert, key string) (tls.Certificate, error) {
 	return pair, nil
 }
 
-// Pool reads authorities into a pool. The error is a *FileError.
+// Pool reads CA certificates into a pool. The error is a *FileError.
 func Pool(files ...string) (*x509.CertPool, error) {
 	pool := x509.NewCertPool()
 	for _, f := range files {

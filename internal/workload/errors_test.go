@@ -30,7 +30,7 @@ func (b *bench) runWithFault(name string, fault func()) loop.Result {
 func wantError(t *testing.T, r loop.Result, text string) {
 	t.Helper()
 	if r.Errors == 0 || r.Calls == 0 || r.Err == nil || !strings.Contains(r.Err.Error(), text) {
-		t.Errorf("got %d calls, %d errors, the first %v; want an error containing %q", r.Calls, r.Errors, r.Err, text)
+		t.Errorf("got %d calls, %d errors and first error %v, want an error containing %q", r.Calls, r.Errors, r.Err, text)
 	}
 }
 
@@ -38,7 +38,7 @@ func TestDeny_Granted_IsError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t, "deny")
 		r := b.runWithFault("deny", func() { b.server.ExpireAll(t, "bench/x/held") })
-		wantError(t, r, "was granted even though the only one is held")
+		wantError(t, r, "was granted even though the only permit is held")
 		b.clearAndCheck()
 	})
 }

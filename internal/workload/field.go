@@ -27,7 +27,7 @@ func Acquirer(connection int) string { return "bench-" + strconv.Itoa(connection
 
 // Settings are the options of a run.
 type Settings struct {
-	// Prefix, followed by a slash, begins the name of each of the run's semaphores.
+	// Prefix and a slash precede the name of each of the run's semaphores.
 	Prefix string
 	// Callers is the largest number of callers.
 	Callers int
@@ -54,7 +54,7 @@ type Fixture struct {
 	control     *client.Client
 	clients     []*client.Client
 	conns       []grpc.ClientConnInterface
-	// created reports whether definitions of this run have existed. If not, everything below the prefix belongs to
+	// created reports whether this run's definitions have ever existed. If not, everything below the prefix belongs to
 	// other users.
 	created bool
 }
@@ -117,7 +117,7 @@ func (f *Fixture) withTimeout(ctx context.Context) (context.Context, context.Can
 // listPattern returns the listing pattern for everything below the prefix, including other users' objects.
 func (f *Fixture) listPattern() []string { return []string{f.Prefix + "/*"} }
 
-// TakenError means that the prefix of a run is already in use.
+// TakenError means that a run's prefix is already in use.
 type TakenError struct{ Prefix, Name string }
 
 func (e *TakenError) Error() string {
@@ -145,7 +145,7 @@ func (f *Fixture) CheckUnused(ctx context.Context) error {
 	return nil
 }
 
-// Create creates either all semaphores, in one change, or none. The caller must call Clear, even after an error.
+// Create creates all semaphores in one change, or none. The caller must call Clear, even after an error.
 func (f *Fixture) Create(ctx context.Context) error {
 	var edits []*gatekeeperv1.Edit
 	for _, name := range slices.Sorted(maps.Keys(f.definitions)) {

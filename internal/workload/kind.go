@@ -77,5 +77,5 @@ func permits(name string, n uint32) *gatekeeperv1.Definition {
 // wide is a number of permits large enough for all callers.
 const wide = 1_000_000
 
-// since records the time since begin.
-func (p *Part) since(caller int, begin time.Time) { p.Record(caller, time.Since(begin)) }
+// recordSince records the time since begin as the latency of a caller's call.
+func (p *Part) recordSince(caller int, begin time.Time) { p.Record(caller, time.Since(begin)) }

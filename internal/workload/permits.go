@@ -57,8 +57,8 @@ func newPairs(f *Fixture, callers int) *pairs {
 }
 
 func (p *pairs) call(ctx context.Context, turn loop.Turn) (int, error) {
-	// After an error the caller may still hold a permit. In that case it keeps that permit, under a new token, because
-	// its identity is the same.
+	// After an error the caller may still hold a permit. It then keeps that permit under a new token, because its
+	// identity is the same.
 	token, err := p.fixture.acquire(ctx, turn.Caller, strconv.Itoa(turn.Caller), p.names[turn.Caller])
 	if err != nil {
 		return 0, err
@@ -151,7 +151,7 @@ func (d *denials) call(ctx context.Context, turn loop.Turn) (int, error) {
 	}
 	if token := r.GetGrant().GetPermit().GetToken(); token != 0 {
 		err := d.fixture.releaseOne(ctx, d.fixture.permits(turn.Caller), token)
-		return 0, errors.Join(fmt.Errorf("permit %d was granted even though the only one is held", token), err)
+		return 0, errors.Join(fmt.Errorf("permit %d was granted even though the only permit is held", token), err)
 	}
 	if reason := r.GetDenial().GetReason(); reason != gatekeeperv1.Reason_REASON_NO_FREE_PERMIT {
 		return 0, fmt.Errorf("denied, but not because the permit is taken: %s", r.GetDenial().GetMessage())
@@ -203,7 +203,7 @@ func prepareMixed(ctx context.Context, f *Fixture, callers int) (*Session, error
 			}
 			done, err := call(ctx, turn)
 			if err == nil {
-				part.since(turn.Caller, turn.Since)
+				part.recordSince(turn.Caller, turn.Since)
 			}
 			return done, err
 		},

@@ -72,7 +72,7 @@ func (h *holders) call(ctx context.Context, turn loop.Turn) (int, error) {
 		return 0, err
 	}
 	if len(r.GetResults()) != 1 {
-		return 0, fmt.Errorf("%d results for one token", len(r.GetResults()))
+		return 0, fmt.Errorf("got %d results for one token", len(r.GetResults()))
 	}
 	if r := r.GetResults()[0]; r.GetStatus() != gatekeeperv1.RefreshStatus_REFRESH_STATUS_REFRESHED {
 		return 0, notRefreshed(r)

@@ -110,7 +110,7 @@ func (b *bench) clearAndCheck() (freed int) {
 		b.Errorf("got remaining definitions %q, want only the other user's", remaining)
 	}
 	if remaining := b.held(); len(remaining) != 1 || remaining[0] != "nightly-export" || !b.other.Held() {
-		b.Errorf("got remaining permits of %q, want only the other user's", remaining)
+		b.Errorf("got remaining permits for %q, want only the other user's", remaining)
 	}
 	return freed
 }
@@ -231,7 +231,7 @@ func TestClear_OtherUsersObjectsBelowPrefix_Remain(t *testing.T) {
 			t.Errorf("Create() = %v, want an AlreadyExistsError", err)
 		}
 		if freed, err := second.Clear(t.Context()); freed != 0 || err != nil || len(b.definitions()) != callers+2 {
-			t.Errorf("Clear() freed %d permits, %v; definitions %q", freed, err, b.definitions())
+			t.Errorf("Clear() = %d, %v and left definitions %q, want 0, nil and all definitions", freed, err, b.definitions())
 		}
 		if _, err := b.fixture.Clear(t.Context()); err != nil {
 			t.Error(err)

@@ -77,7 +77,7 @@ func TestBinding_Administers_RequiresPermanentCredential(t *testing.T) {
 	}
 }
 
-func TestSameClaim(t *testing.T) {
+func TestSameClaim_ComparesClaimNames(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want bool

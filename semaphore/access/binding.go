@@ -43,7 +43,7 @@ func SameClaim(a, b string) bool {
 
 // A Scope restricts a grant. An empty field imposes no restriction; a call must satisfy all non-empty fields.
 type Scope struct {
-	// Semaphores are globs for semaphore names. Labels is a selector that the labels of a definition must match.
+	// Semaphores are globs for semaphore names. Labels is a selector that a definition's labels must match.
 	Semaphores []string
 	Labels     string
 	// Group and Acquirer are patterns. To acquire, an identity must match both. To revoke or clear a permit, the
@@ -63,13 +63,13 @@ type Grant struct {
 	Scope
 }
 
-// A Binding gives grants to subjects. It is immutable.
+// A Binding assigns grants to subjects. It is immutable.
 type Binding struct {
-	// Name is the name of the principal.
+	// Name is the principal's name.
 	Name     string
 	Subjects []string
 	Grants   []Grant
-	// Tokens are the bearer tokens of this principal.
+	// Tokens are the principal's bearer tokens.
 	Tokens []Token
 	// Revision is the revision of the last change, including changes to tokens. UpdatedBy, UpdatedAt and Reason
 	// describe that change.

@@ -1,7 +1,7 @@
 // Package access defines permissions: roles, and the bindings that grant them to callers.
 //
 // A caller's credential proves subjects: names in a client certificate, the id of a bearer token, or claims in a JWT. A
-// Binding lists subjects and gives them grants, each a Role within a Scope. The binding's name is the caller's
+// Binding lists subjects and assigns grants to them, each a Role within a Scope. The binding's name is the caller's
 // principal: the author of its changes and the owner of its permits. A principal outlives certificates and tokens, so
 // rotating them does not lose permits. A caller without a binding has no permissions.
 //

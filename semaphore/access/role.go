@@ -24,7 +24,7 @@ const (
 	Admin Role = 6
 )
 
-// Roles returns all roles in the order of their numbers.
+// Roles returns all roles in numerical order.
 func Roles() []Role { return []Role{Viewer, Acquirer, Verifier, Operator, Editor, Admin} }
 
 // Includes reports whether role r has all permissions of role other.

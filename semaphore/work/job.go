@@ -27,7 +27,7 @@ type CancelCause uint8
 const (
 	// CancelRequested means that a caller cancelled the job.
 	CancelRequested CancelCause = 1
-	// CancelTimeout means that the job's timeout passed.
+	// CancelTimeout means that the job's timeout elapsed.
 	CancelTimeout CancelCause = 2
 	// CancelSubmitterGone means that the submitter's permit ended.
 	CancelSubmitterGone CancelCause = 3
@@ -57,8 +57,8 @@ type Spec struct {
 	// RetryFailed hands a task out again after its worker reports an error, as long as it has attempts left. Otherwise
 	// the error is the task's result.
 	RetryFailed bool
-	// Own is the semaphore that was created for this job, or empty. The submitter holds a permit of it, and it is
-	// deleted when the job has finished. Its definition names the job in the label OwnLabel.
+	// Own is the semaphore that was created for this job, or empty. The submitter holds a permit of that semaphore,
+	// which is deleted when the job has finished. Its definition names the job in the label OwnLabel.
 	Own string
 }
 
@@ -72,7 +72,7 @@ const (
 	MaxTasks = 100_000
 	// OwnLabel is the label of a semaphore that was created for a job. Its value is the job's id.
 	OwnLabel = "gatekeeper/job"
-	// OwnPrefix is the name prefix of such a semaphore if a client with the role acquirer creates it.
+	// OwnPrefix is the prefix of that semaphore's name if a client with the acquirer role creates it.
 	OwnPrefix = "submitter/"
 )
 
@@ -89,7 +89,7 @@ type Job struct {
 	*Spec
 	// Number is the revision at which the submission began. It identifies the job in the Ref of each task.
 	Number uint64
-	// Submitted is the revision at which the submission was completed, which orders jobs of equal priority. It is 0
+	// Submitted is the revision at which the submission was completed. It orders jobs with the same priority, and is 0
 	// while the job is Receiving.
 	Submitted uint64
 	// Revision is the revision of the last change to the job or to one of its tasks.
@@ -108,9 +108,9 @@ type Job struct {
 	// Payload is the total size in bytes of all submitted payloads.
 	Payload uint64
 
-	// Tasks is the number of tasks. Those with index Fresh and above have never been handed out.
+	// Tasks is the number of tasks. Tasks with an index of Fresh or above have never been handed out.
 	Tasks, Fresh uint32
-	// Returned, Held, Done, Failed and Dropped count the tasks below Fresh by state. Returned counts those that are
+	// Returned, Held, Done, Failed and Dropped count the tasks below Fresh by state. Returned counts the ones that are
 	// waiting again.
 	Returned, Held, Done, Failed, Dropped uint32
 

@@ -60,8 +60,8 @@ func (s *Spec) Stored(t *Task) uint64 {
 	return n + s.room()
 }
 
-// room returns the space reserved for the outcome of a task, so that a result or a failure text is never rejected for
-// lack of space. A task that is waiting again keeps the failure text of its last attempt there.
+// room returns the space reserved for a task's outcome, so that a result or a failure text is never rejected for lack
+// of space. A task that is waiting again keeps the failure text of its last attempt there.
 func (s *Spec) room() uint64 { return max(uint64(s.MaxResult), MaxFailure) }
 
 // Reserved returns the size of a job without tasks as counted against the limits.
@@ -80,7 +80,7 @@ func (e *LimitError) Error() string {
 }
 
 // Check returns a *LimitError if tasks with these payloads cannot be added to job j, which is nil for a new job.
-// semaphore and cluster are the numbers of bytes currently stored for the semaphore and the cluster.
+// semaphore and cluster are the bytes currently stored for the semaphore and the cluster.
 func (l Limits) Check(s *Spec, j *Job, payloads [][]byte, semaphore, cluster uint64) *LimitError {
 	l = l.OrDefault()
 	var count, payload, stored uint64
@@ -110,7 +110,7 @@ func (l Limits) Check(s *Spec, j *Job, payloads [][]byte, semaphore, cluster uin
 	return l.Grow(s, stored, semaphore, cluster)
 }
 
-// Grow returns a *LimitError if the tasks of a job cannot store the given number of additional bytes.
+// Grow returns a *LimitError if storing the given number of additional bytes for a job would exceed a limit.
 func (l Limits) Grow(s *Spec, more, semaphore, cluster uint64) *LimitError {
 	l = l.OrDefault()
 	for _, limit := range [...]LimitError{

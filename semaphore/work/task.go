@@ -102,8 +102,8 @@ func (s *Spec) Settle(t *Task, run semaphore.Run, report Report) Task {
 	return after
 }
 
-// Late reports whether a worker that has lost its permit may still record how its task ended: the task has not been
-// handed out again and has not ended.
+// Late reports whether a worker that has lost its permit may still record how its task ended. It may, provided that the
+// task has not been handed out again and has not ended.
 func (j *Job) Late(t *Task, token uint64) bool {
 	return t.Token == token && !t.Over() && j.StateOf(t) != TaskCancelled
 }

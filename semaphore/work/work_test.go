@@ -138,7 +138,7 @@ func TestLimits_ByteBoundaries_AreExact(t *testing.T) {
 		}
 		return all
 	}
-	perTask := uint64(1024 + 256 + 256) // an empty task with room for a failure text, or for ten bytes of result
+	perTask := uint64(1024 + 256 + 256) // a new job with one empty task and the space reserved for its outcome
 	for _, tc := range []struct {
 		name             string
 		spec             *work.Spec

@@ -114,9 +114,8 @@ func linked(dir string) ([]*module, error) {
 
 var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]es?|copying)([.-].*)?$`)
 
-// licences returns the SPDX ids of a module's licences. It reads the licence files in the root, and those in each
-// package's directory and in the directories between it and the root, because the code there may have a different
-// origin.
+// licences returns the SPDX ids of a module's licences. It reads the licence files in the module's root, in each
+// package's directory and in the directories between them, because code in subdirectories may have a different origin.
 func (m *module) licences() (ids []string, err error) {
 	files, err := licenceFiles(m.Dir)
 	if err != nil {
@@ -160,8 +159,8 @@ func licenceFiles(dir string) (files []string, err error) {
 	return files, err
 }
 
-// identify returns the ids of the licences in a text. All of them must be allowed, and the text must contain little
-// else.
+// identify returns the ids of the licences in a text. It fails if any of them is not allowed, or if less than minMatch
+// percent of the text matches known licences.
 func identify(text []byte) (ids []string, err error) {
 	found := licensecheck.Scan(text)
 	for _, m := range found.Match {

@@ -35,7 +35,7 @@ type Contestant struct {
 	Cluster Cluster
 }
 
-// Result holds the times of one contestant, in ms, in the order of its runs.
+// Result holds one contestant's times, in ms, in the order of the runs.
 type Result struct {
 	Name string `json:"name"`
 	// First is the time from the kill to the first grant by any remaining server.
@@ -57,7 +57,7 @@ const (
 	restoreTimeout = 2 * time.Minute
 )
 
-// Measure kills the leaders of the contestants in turn, once per run. It stops at the first contestant that does not
+// Measure kills the contestants' leaders in turn, once per run. It stops at the first contestant that does not
 // recover.
 func Measure(ctx context.Context, contestants []Contestant, runs int) ([]Result, error) {
 	results := make([]Result, len(contestants))
@@ -109,7 +109,7 @@ func measureOnce(ctx context.Context, c Cluster) (first, library time.Duration, 
 		return 0, 0, fmt.Errorf("after killing the leader, server %d: %w", leader+1, err)
 	}
 
-	timeoutCtx, cancel = context.WithTimeoutCause(ctx, restoreTimeout, fmt.Errorf("it did not catch up within %v", restoreTimeout))
+	timeoutCtx, cancel = context.WithTimeoutCause(ctx, restoreTimeout, fmt.Errorf("the server did not catch up within %v", restoreTimeout))
 	defer cancel()
 	if err := c.Restart(timeoutCtx, leader); err != nil {
 		return 0, 0, fmt.Errorf("restarting server %d: %w", leader+1, errors.Join(err, context.Cause(timeoutCtx)))

@@ -37,7 +37,7 @@ func (f *fake) Kill(server int) {
 
 func (f *fake) Restart(_ context.Context, server int) error {
 	if f.dead.Swap(0) != int32(server+1) {
-		return errors.New("the wrong server was killed")
+		return errors.New("the restarted server is not the one that was killed")
 	}
 	f.leader = (server + 1) % count
 	*f.events = append(*f.events, f.name+" restarted")
@@ -106,7 +106,7 @@ func TestMeasure_ClusterNeverRecovers_FailsWithLastResponse(t *testing.T) {
 		start := time.Now()
 		_, err := Measure(t.Context(), []Contestant{{"dead", dead}}, 3)
 		if err == nil || !strings.Contains(err.Error(), "dead, run 1") || !errors.Is(err, errNoLeader) {
-			t.Errorf("got error %v, want one that names the run and wraps errNoLeader", err)
+			t.Errorf("got error %v, want an error that names the run and wraps errNoLeader", err)
 		}
 		if took := time.Since(start); took != grantTimeout {
 			t.Errorf("Measure() gave up after %v, want %v", took, grantTimeout)

@@ -112,7 +112,7 @@ func (g *Gatekeeper) Acquire(ctx context.Context, server int) error {
 		Identity:  &gatekeeperv1.Identity{Group: "bench", Acquirer: "stub", HolderId: strconv.FormatInt(g.requests.Add(1), 10)},
 	})
 	if err == nil && resp.GetGrant() == nil {
-		err = fmt.Errorf("%s was denied: %s", wide, resp.GetDenial().GetMessage())
+		err = fmt.Errorf("a permit for %s was denied: %s", wide, resp.GetDenial().GetMessage())
 	}
 	return err
 }

@@ -7,8 +7,8 @@ import (
 	"text/tabwriter"
 )
 
-// Target is an upper limit on the median of a contestant's first grants: Limit, in ms, or the median of the contestant
-// Other.
+// Target is an upper limit on a contestant's median time to the first grant: Limit, in ms, or the median of the
+// contestant named Other, if it is set.
 type Target struct {
 	Name  string
 	Limit float64

@@ -14,8 +14,8 @@ import (
 // asynqName is asynq's name in the report.
 const asynqName = "asynq"
 
-// newAsynq starts asynq workers on a running server. They poll for tasks far more often than by default and retain the
-// results.
+// newAsynq starts asynq workers that use a running Redis server. They poll for tasks far more often than by default and
+// retain the results.
 func (r *redisSystem) newAsynq(callers int) ([]variant, error) {
 	l := &ledger{}
 	opt := hooked{options: r.client.Options(), hook: completions{l}}
@@ -25,7 +25,7 @@ func (r *redisSystem) newAsynq(callers int) ([]variant, error) {
 		return nil, err
 	}
 	client := asynq.NewClient(opt)
-	r.asynq = func() {
+	r.stopAsynq = func() {
 		_ = client.Close() // the Redis server is also stopped
 		server.Shutdown()
 	}
@@ -37,7 +37,7 @@ func (r *redisSystem) newAsynq(callers int) ([]variant, error) {
 		if tasks == 1 {
 			return enqueue(ctx, id)
 		}
-		// asynq cannot submit more than one task per call
+		// asynq cannot submit more than one task per call.
 		submitting, ctx := errgroup.WithContext(ctx)
 		submitting.SetLimit(workers)
 		for i := range tasks {

@@ -16,7 +16,7 @@ import (
 // ownTime returns the CPU time of this process.
 func ownTime() (time.Duration, error) { return clock(unix.CLOCK_PROCESS_CPUTIME_ID) }
 
-// cpuTime returns the CPU time of these processes and their running descendants. It excludes time that a hypervisor
+// cpuTime returns the CPU time of the given processes and their running descendants. It excludes time that a hypervisor
 // gave to other machines, if the kernel accounts for that (CONFIG_PARAVIRT_TIME_ACCOUNTING).
 func cpuTime(processes []int) (time.Duration, error) {
 	var sum time.Duration
@@ -50,7 +50,7 @@ func treeTime(pid int) (time.Duration, error) {
 	return sum, nil
 }
 
-// cpuClock, combined with a process id in the higher bits, is the clock id of that process. clock_getcpuclockid(3)
+// cpuClock, combined with a process id in the higher bits, is that process's clock id. clock_getcpuclockid(3)
 // computes the id the same way, without a system call.
 const cpuClock = 2
 

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The CPU time of a process includes that of its children, and increases as they run.
+// A process's CPU time includes its children's and increases as they run.
 func TestCPUTime_IncludesChildProcesses(t *testing.T) {
 	shell := exec.Command("sh", "-c", "(while :; do :; done) & wait $!")
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

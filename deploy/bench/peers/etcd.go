@@ -135,7 +135,7 @@ func (e *etcd) close() {
 	}
 }
 
-// newEtcdClient returns etcd's Go client with logging disabled.
+// newEtcdClient returns an etcd client with logging disabled.
 func newEtcdClient(endpoints ...string) (*clientv3.Client, error) {
 	return clientv3.New(clientv3.Config{Endpoints: endpoints, DialTimeout: 5 * time.Second, Logger: zap.NewNop()})
 }

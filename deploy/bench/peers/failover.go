@@ -14,8 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/bench/failover"
 )
 
-// The etcd contestants, by heartbeat interval and election timeout: with etcd's defaults, and with the timeouts of
-// Gatekeeper's two profiles.
+// Names of the etcd contestants, with their heartbeat intervals and election timeouts. The first has etcd's defaults,
+// and the others have the timeouts of Gatekeeper's two profiles.
 const (
 	etcdDefaults    = "etcd, 100/1000 ms"
 	etcdLikeDefault = "etcd, 80/800 ms"
@@ -66,7 +66,7 @@ func (b *bench) measureFailover(ctx context.Context) ([]failover.Result, error) 
 	return failover.Measure(ctx, contestants, b.runs)
 }
 
-// killable implements failover.Cluster with an etcd cluster.
+// killable implements failover.Cluster for an etcd cluster.
 type killable struct {
 	*etcd
 	all      *clientv3.Client

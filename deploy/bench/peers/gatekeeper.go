@@ -77,7 +77,7 @@ func (g *gatekeeper) close() {
 	g.cluster.Kill()
 }
 
-// prepare creates one semaphore per caller and one whose permit is held, and acquires the permits to refresh.
+// prepare creates the semaphores. If refreshed is set, it also acquires the permits that denials and refreshes need.
 func (g *gatekeeper) prepare(ctx context.Context, refreshed bool) error {
 	leader, err := g.cluster.Leader(ctx)
 	if err != nil {
@@ -95,7 +95,7 @@ func (g *gatekeeper) prepare(ctx context.Context, refreshed bool) error {
 	create("held", 1)
 	create("wide", 1_000_000)
 	for caller := range g.tokens {
-		create(own(caller), 1)
+		create(ownKey(caller), 1)
 	}
 	if _, err := gatekeeperv1.NewDefinitionServiceClient(g.conns.ForCaller(0)).BatchEdit(ctx, &gatekeeperv1.BatchEditRequest{Edits: edits, Author: "bench"}); err != nil {
 		return err
@@ -126,7 +126,7 @@ func (g *gatekeeper) prepare(ctx context.Context, refreshed bool) error {
 	return acquiring.Wait()
 }
 
-func own(caller int) string { return "own/" + strconv.Itoa(caller) }
+func ownKey(caller int) string { return "own/" + strconv.Itoa(caller) }
 
 func (g *gatekeeper) stub(caller int) gatekeeperv1.PermitServiceClient {
 	return gatekeeperv1.NewPermitServiceClient(g.conns.ForCaller(caller))
@@ -146,13 +146,13 @@ func (g *gatekeeper) acquire(ctx context.Context, caller int, semaphore, holder 
 		return 0, err
 	}
 	if resp.GetGrant() == nil {
-		return 0, fmt.Errorf("%s was denied: %s", semaphore, resp.GetDenial().GetMessage())
+		return 0, fmt.Errorf("a permit for %s was denied: %s", semaphore, resp.GetDenial().GetMessage())
 	}
 	return resp.GetGrant().Permit.Token, nil
 }
 
 func (g *gatekeeper) pair(ctx context.Context, caller int) (int, error) {
-	token, err := g.acquire(ctx, caller, own(caller), "")
+	token, err := g.acquire(ctx, caller, ownKey(caller), "")
 	if err != nil {
 		return 0, err
 	}

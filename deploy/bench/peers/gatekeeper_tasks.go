@@ -34,11 +34,11 @@ func (g *gatekeeper) submitVariants() []variant {
 	for _, c := range []struct {
 		how     string
 		streams int
-		submit  func(*taskWorkers) submission
+		submit  func(*taskWorkers) submitFunc
 	}{
-		{"SubmitJob, 16 Work streams", workers, func(w *taskWorkers) submission { return w.submit }},
-		{"SubmitJob, one Work stream", 1, func(w *taskWorkers) submission { return w.submit }},
-		{"SubmitJob, FollowJob, one Work stream", 1, func(w *taskWorkers) submission { return w.follow }},
+		{"SubmitJob, 16 Work streams", workers, func(w *taskWorkers) submitFunc { return w.submit }},
+		{"SubmitJob, one Work stream", 1, func(w *taskWorkers) submitFunc { return w.submit }},
+		{"SubmitJob, FollowJob, one Work stream", 1, func(w *taskWorkers) submitFunc { return w.follow }},
 	} {
 		for _, work := range []work{tasks, jobs} {
 			v := variant{Work: work, How: c.how, open: func(ctx context.Context, _ int) (load.Call, func(), error) {

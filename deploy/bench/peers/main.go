@@ -5,10 +5,10 @@
 //     three. Every server is a separate process, with its data on the same disk, and syncs before it responds. All
 //     servers run the whole time and are measured alternately, with one window each in every round, so that other load
 //     on the machine affects them about equally. Systems with the same number of servers are compared window by window.
-//   - tasks: the time from the submission of empty tasks, one at a time or by the thousand, until their results are
-//     recorded, with 16 workers. Gatekeeper is compared with River on PostgreSQL, asynq on Redis, and its own pairs.
-//   - failover: the time from killing the leader with kill -9 to the next grant, for Gatekeeper and etcd with two
-//     timings each, measured alternately.
+//   - tasks: the time from submitting empty tasks, one at a time or by the thousand, to recording their results, with
+//     16 workers. Gatekeeper is compared with River on PostgreSQL, asynq on Redis, and its own acquire/release pairs.
+//   - failover: the time from killing the leader with kill -9 to the next grant, for Gatekeeper with two timings and
+//     etcd with three, measured alternately.
 //
 // The etcd servers are instances of this program that run etcd's embedded server with its defaults. Redis and
 // PostgreSQL must be installed. A peer that is not installed is skipped with a message.

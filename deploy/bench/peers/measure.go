@@ -16,7 +16,7 @@ type plan struct {
 	WarmUp  time.Duration `json:"warm_up_ns"`
 }
 
-// cell holds the results of one variant of the work at one number of callers, with one figure per round.
+// cell holds the results of one variant for one number of callers, with one figure per round.
 type cell struct {
 	variant
 	Callers int           `json:"callers"`
@@ -39,7 +39,7 @@ func (e cpuCost) sum() float64 { return e.Servers + e.Callers }
 func (p *plan) measure(ctx context.Context, variants []variant) ([]*cell, error) {
 	var cells []*cell
 	for _, callers := range p.Callers {
-		at, err := p.at(ctx, variants, callers)
+		at, err := p.measureAt(ctx, variants, callers)
 		if err != nil {
 			return nil, err
 		}
@@ -48,8 +48,8 @@ func (p *plan) measure(ctx context.Context, variants []variant) ([]*cell, error)
 	return cells, nil
 }
 
-// at measures the variants at one number of callers.
-func (p *plan) at(ctx context.Context, variants []variant, callers int) ([]*cell, error) {
+// measureAt measures the variants with one number of callers.
+func (p *plan) measureAt(ctx context.Context, variants []variant, callers int) ([]*cell, error) {
 	var cells []*cell
 	var calls []load.Call
 	for _, w := range variants {
@@ -73,7 +73,7 @@ func (p *plan) at(ctx context.Context, variants []variant, callers int) ([]*cell
 	}
 	for round := range p.Rounds {
 		for i := range cells {
-			turn := (i + round) % len(cells) // vary the order, so that no variant always follows the same other variant
+			turn := (i + round) % len(cells) // vary the order, so that no variant always follows the same one
 			if err := cells[turn].measure(ctx, p.Window, calls[turn]); err != nil {
 				return nil, cells[turn].failed(err)
 			}
@@ -104,7 +104,7 @@ func (c *cell) measure(ctx context.Context, length time.Duration, call load.Call
 	return nil
 }
 
-// cpuUsed returns the total CPU time that the variant's servers and callers have used so far.
+// cpuUsed returns the total CPU time that the variant's servers and callers have used.
 func (c *cell) cpuUsed() (cpuCost, error) {
 	servers, err := cpuTime(c.processes)
 	if err != nil {

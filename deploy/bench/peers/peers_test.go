@@ -56,7 +56,7 @@ func TestMeasure_FailedOperation_FailsRunAndNamesVariant(t *testing.T) {
 			return func(context.Context, int) (int, error) { return 0, refused }, func() { closed = true }, nil
 		}}})
 	if !errors.Is(err, refused) || !strings.Contains(err.Error(), "denials, peer, 3 servers: asking, 2 callers") {
-		t.Errorf("got error %v, want one that wraps the refusal and names the variant", err)
+		t.Errorf("got error %v, want it to wrap the refusal and name the variant", err)
 	}
 	if !closed {
 		t.Error("variant was not closed")
@@ -94,7 +94,7 @@ func cells(t *testing.T, kind work, callers int, perSecond map[string][]float64)
 	return all
 }
 
-func TestRatios_CompareEqualNumbersOfServers_RoundByRound(t *testing.T) {
+func TestRatios_CompareClustersOfSameSize_RoundByRound(t *testing.T) {
 	got := ratios(cells(t, pairs, 64, map[string][]float64{
 		"bolt 3": {10, 30, 80}, "etcd 3": {10, 10, 20}, "bolt 1": {50, 50, 50}, "redis 1": {100, 200, 25}, "limit": {1000, 1000, 1000},
 	}))
@@ -203,7 +203,7 @@ func TestJudge_Frames_AreComparedWithEcho(t *testing.T) {
 		at("gatekeeper", "KeepAlive stream", bolt, 3, 64, 2e6), at(echo, "", "", 0, 64, 1e5),
 	}))
 	if len(got) != 1 || got[0].Met || got[0].Reached != 20 {
-		t.Errorf("got verdicts %+v, want the target at 64 callers missed", got)
+		t.Errorf("got verdicts %+v, want the target at 64 callers to be missed", got)
 	}
 }
 

@@ -20,8 +20,7 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// SQL statements for a lock table like those that job schedulers use. Each name has a row with the lock's holder and
-// expiry.
+// SQL statements for a lock table like a job scheduler's. Each row holds a lock's name, holder and expiry.
 const (
 	postgresTable = `CREATE TABLE locks (name text PRIMARY KEY, holder text NOT NULL, until timestamptz NOT NULL)`
 	postgresRows  = `INSERT INTO locks SELECT name, '', '-infinity' FROM unnest($1::text[]) AS name`
@@ -82,7 +81,7 @@ func newPostgres(ctx context.Context, dir string, callers int, tasks bool) (*sys
 	}
 	all := []variant{
 		{Work: pairs, How: "UPDATE of a row, twice", open: ready(p.pair)},
-		{Work: denials, How: "UPDATE of no row", open: ready(p.denial)},
+		{Work: denials, How: "UPDATE that matches no row", open: ready(p.denial)},
 		{Work: refreshes, How: "UPDATE of a row", open: ready(p.refresh)},
 	}
 	for i := range all {
@@ -172,7 +171,7 @@ func (p *postgres) prepare(ctx context.Context, address string, callers int) err
 	}
 	names := []string{"held"}
 	for caller := range callers {
-		names = append(names, own(caller), kept(caller))
+		names = append(names, ownKey(caller), keptKey(caller))
 	}
 	if _, err := p.pool.Exec(ctx, postgresRows, names); err != nil {
 		return err
@@ -181,7 +180,7 @@ func (p *postgres) prepare(ctx context.Context, address string, callers int) err
 		return err
 	}
 	for caller := range callers {
-		if _, err := p.row(ctx, postgresTake, kept(caller), holder(caller)); err != nil {
+		if _, err := p.row(ctx, postgresTake, keptKey(caller), holder(caller)); err != nil {
 			return err
 		}
 	}
@@ -206,10 +205,10 @@ func (p *postgres) row(ctx context.Context, statement string, args ...any) (int,
 }
 
 func (p *postgres) pair(ctx context.Context, caller int) (int, error) {
-	if _, err := p.row(ctx, postgresTake, own(caller), holder(caller)); err != nil {
+	if _, err := p.row(ctx, postgresTake, ownKey(caller), holder(caller)); err != nil {
 		return 0, err
 	}
-	return p.row(ctx, postgresFree, own(caller), holder(caller))
+	return p.row(ctx, postgresFree, ownKey(caller), holder(caller))
 }
 
 func (p *postgres) denial(ctx context.Context, caller int) (int, error) {
@@ -221,5 +220,5 @@ func (p *postgres) denial(ctx context.Context, caller int) (int, error) {
 }
 
 func (p *postgres) refresh(ctx context.Context, caller int) (int, error) {
-	return p.row(ctx, postgresKeep, kept(caller), holder(caller))
+	return p.row(ctx, postgresKeep, keptKey(caller), holder(caller))
 }

@@ -17,8 +17,8 @@ type process struct {
 	name    string
 	logFile string
 	cmd     *exec.Cmd
-	done    chan struct{} // closed when it has exited
-	err     error         // exit error; valid after done
+	done    chan struct{} // closed when the process exits
+	err     error         // exit error; valid after done is closed
 }
 
 // run starts a server in an existing directory and writes its output to a file next to the directory.
@@ -56,7 +56,7 @@ func pids(processes ...*process) []int {
 	return all
 }
 
-// kill kills the process (SIGKILL) and returns after it has exited.
+// kill kills the process with SIGKILL and waits for it to exit.
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill() // it may have exited already
 	<-p.done

@@ -20,7 +20,7 @@ func spreadOf(all []float64) spread {
 	return spread{Median: (sorted[(n-1)/2] + sorted[n/2]) / 2, Min: sorted[0], Max: sorted[n-1]}
 }
 
-// ratio is Gatekeeper's throughput divided by that of a peer, computed from the windows of each round.
+// ratio is Gatekeeper's throughput divided by a peer's, computed for each round.
 type ratio struct {
 	Work    work   `json:"work"`
 	Callers int    `json:"callers"`
@@ -34,9 +34,9 @@ type ratio struct {
 	of, to *variant
 }
 
-// compared reports whether two cells should be compared. A Gatekeeper variant is compared with every variant of a peer
-// with the same number of servers, and with the limits of the machine. A variant with TLS is compared only with the
-// same variant without TLS. Tasks are compared with pairs on the same servers.
+// compared reports whether two cells should be compared. A Gatekeeper variant is compared with every peer variant that
+// has the same number of servers, and with the machine's limits. A variant with TLS is compared only with the same
+// variant without TLS. Tasks are compared with pairs on the same servers.
 func compared(of, to *cell) bool {
 	if of.Store == "" || of.System == ownPairs || of.Work != to.Work || of.Callers != to.Callers {
 		return false

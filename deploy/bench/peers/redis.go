@@ -32,7 +32,7 @@ type redisSystem struct {
 	process        *process
 	client         *redis.Client
 	release, renew *redis.Script
-	asynq          func() // stops asynq; nil if it is not running
+	stopAsynq      func() // stops asynq; nil if it is not running
 }
 
 // newRedis starts a server, with asynq if tasks is set. It returns an *skipError if Redis is not installed. Each caller
@@ -109,26 +109,26 @@ func (r *redisSystem) prepare(ctx context.Context, callers int) error {
 		}
 	}
 	for caller := range callers {
-		if err := r.client.Set(ctx, kept(caller), holder(caller), long).Err(); err != nil {
+		if err := r.client.Set(ctx, keptKey(caller), holder(caller), long).Err(); err != nil {
 			return err
 		}
 	}
 	return r.client.Set(ctx, "held", "holder", long).Err()
 }
 
-func kept(caller int) string   { return "kept/" + strconv.Itoa(caller) }
-func holder(caller int) string { return "caller-" + strconv.Itoa(caller) }
+func keptKey(caller int) string { return "kept/" + strconv.Itoa(caller) }
+func holder(caller int) string  { return "caller-" + strconv.Itoa(caller) }
 
 func (r *redisSystem) close() {
-	if r.asynq != nil {
-		r.asynq()
+	if r.stopAsynq != nil {
+		r.stopAsynq()
 	}
 	_ = r.client.Close()
 	r.process.stop(syscall.SIGTERM)
 }
 
 func (r *redisSystem) pair(ctx context.Context, caller int) (int, error) {
-	key, me := own(caller), holder(caller)
+	key, me := ownKey(caller), holder(caller)
 	granted, err := r.client.SetNX(ctx, key, me, long).Result()
 	if err != nil {
 		return 0, err
@@ -148,7 +148,7 @@ func (r *redisSystem) denial(ctx context.Context, caller int) (int, error) {
 }
 
 func (r *redisSystem) refresh(ctx context.Context, caller int) (int, error) {
-	return 1, checkOne(r.renew.EvalSha(ctx, r.client, []string{kept(caller)}, holder(caller), long.Milliseconds()))
+	return 1, checkOne(r.renew.EvalSha(ctx, r.client, []string{keptKey(caller)}, holder(caller), long.Milliseconds()))
 }
 
 // checkOne fails unless the script changed exactly one key.

@@ -23,7 +23,7 @@ type riverTask struct {
 func (riverTask) Kind() string { return "task" }
 
 // newRiver starts River on a running server, in the database that contains the locks. River is configured to fetch
-// tasks as soon as possible, far sooner than by default.
+// tasks as often as possible, far more often than by default.
 func (p *postgres) newRiver(ctx context.Context) ([]variant, error) {
 	driver := riverpgxv5.New(p.pool)
 	migrator, err := rivermigrate.New(driver, nil)

@@ -18,17 +18,17 @@ const (
 	jobSubmitters = 1
 )
 
-// taskVariants returns the variants of tasks and jobs for a system that runs tasks. submit submits empty tasks. The
-// workers must report each recorded result to the ledger, with the submission id.
-func taskVariants(system string, servers int, how string, l *ledger, submit submission) []variant {
+// taskVariants returns the variants for the tasks and jobs workloads on a system that runs tasks. submit submits empty
+// tasks. The workers must report each recorded result to the ledger, with the submission id.
+func taskVariants(system string, servers int, how string, l *ledger, submit submitFunc) []variant {
 	return []variant{
 		{Work: tasks, System: system, Servers: servers, How: how, open: ready(l.call(1, submit))},
 		{Work: jobs, System: system, Servers: servers, How: how, open: ready(l.call(tasksPerJob, submit)), maxCallers: jobSubmitters},
 	}
 }
 
-// submission is a function that submits the given number of tasks under an id.
-type submission func(ctx context.Context, id string, tasks int) error
+// submitFunc is a function that submits the given number of tasks under an id.
+type submitFunc func(ctx context.Context, id string, tasks int) error
 
 // ledger tracks the submissions waiting for results. The zero value is ready to use.
 type ledger struct {
@@ -46,7 +46,7 @@ type pending struct {
 }
 
 // call returns a call that submits tasks and waits until all their results are recorded.
-func (l *ledger) call(count int, submit submission) load.Call {
+func (l *ledger) call(count int, submit submitFunc) load.Call {
 	return func(ctx context.Context, _ int) (int, error) {
 		id := strconv.FormatUint(l.ids.Add(1), 10)
 		w := &pending{left: count, done: make(chan struct{})}

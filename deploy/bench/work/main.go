@@ -1,7 +1,8 @@
 // Command work measures how queued and stored tasks affect other work, on three real servers. It measures acquires on
-// another semaphore while 64 MiB is being submitted and while 100,000 tasks are waiting. With 256 MiB stored, it
-// measures a snapshot, a leadership transfer, killing and restarting the leader, and an empty server joining under
-// load. Measurements with and without tasks alternate. Each result is the median of the ratios of all rounds.
+// other semaphores while 100,000 tasks are waiting and while 64 MiB is being submitted. These measurements alternate
+// with measurements without tasks. Each of their results is the median of the rounds' ratios. With 256 MiB stored, it
+// measures a leadership transfer, a snapshot, killing and restarting the leader, and an empty server joining under
+// load.
 package main
 
 import (
@@ -196,11 +197,11 @@ func (b *bench) queued(ctx context.Context) error {
 		}
 		ratios = append(ratios, with.PerSecond/without.PerSecond)
 	}
-	fmt.Printf("throughput on other semaphores while 100,000 tasks are waiting: %.3f times that without tasks (median of %.3f); target: at least 0.95\n", median(ratios), ratios)
+	fmt.Printf("throughput on other semaphores while 100,000 tasks are waiting: %.3f times the throughput without tasks (median of %.3f); target: at least 0.95\n", median(ratios), ratios)
 	return nil
 }
 
-// submitting compares the p99 of pairs with and without the submission of a 64 MiB job.
+// submitting compares the p99 of pairs with and without a 64 MiB job being submitted.
 func (b *bench) submitting(ctx context.Context) error {
 	var ratios, took []float64
 	for range b.rounds {
@@ -233,12 +234,12 @@ func (b *bench) submitting(ctx context.Context) error {
 		}
 		ratios = append(ratios, latency.p99()/without.P99)
 	}
-	fmt.Printf("p99 of pairs on other semaphores while 64 MiB is being submitted: %.2f times that without it (median of %.2f); target: at most 2; the submission took %.1f s\n",
+	fmt.Printf("p99 of pairs on other semaphores while 64 MiB is being submitted: %.2f times the p99 without it (median of %.2f); target: at most 2; the submission took %.1f s\n",
 		median(ratios), ratios, median(took))
 	return nil
 }
 
-// latencies holds the p99 of short windows.
+// latencies holds the p99 of each short window.
 type latencies struct{ each []float64 }
 
 func (l *latencies) add(f load.Figure) { l.each = append(l.each, f.P99) }

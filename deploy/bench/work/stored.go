@@ -18,7 +18,7 @@ func (b *bench) stored(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, step := range []func(context.Context) error{b.transferred, b.snapshot, b.killed, b.joined} {
+	for _, step := range []func(context.Context) error{b.transferLeadership, b.snapshot, b.killLeader, b.joinServer} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -26,8 +26,8 @@ func (b *bench) stored(ctx context.Context) error {
 	return nil
 }
 
-// transferred transfers leadership and measures the time until the new leader grants a permit.
-func (b *bench) transferred(ctx context.Context) error {
+// transferLeadership transfers leadership and measures the time until the new leader grants a permit.
+func (b *bench) transferLeadership(ctx context.Context) error {
 	start := time.Now()
 	_, err := gatekeeperv1.NewClusterServiceClient(b.conns.ForCaller(0)).TransferLeadership(ctx, &gatekeeperv1.TransferLeadershipRequest{})
 	if err != nil {
@@ -40,7 +40,7 @@ func (b *bench) transferred(ctx context.Context) error {
 	return nil
 }
 
-// awaitGrant requests a permit from the leader until it is granted.
+// awaitGrant requests permits from the leader until one is granted.
 func (b *bench) awaitGrant(ctx context.Context) error {
 	for {
 		err := b.dial(ctx)
@@ -68,9 +68,9 @@ func (b *bench) snapshot(ctx context.Context) error {
 	return nil
 }
 
-// killed kills the leader, measures the time until another server grants a permit, and then the time until the killed
-// server has restarted under load.
-func (b *bench) killed(ctx context.Context) error {
+// killLeader kills the leader and measures the time until another server grants a permit. It then restarts the dead
+// server under load and measures the time until it catches up.
+func (b *bench) killLeader(ctx context.Context) error {
 	leader, err := b.cluster.Leader(ctx)
 	if err != nil {
 		return err
@@ -89,13 +89,13 @@ func (b *bench) killed(ctx context.Context) error {
 		if err := b.awaitCaughtUp(ctx, leader); err != nil {
 			return err
 		}
-		fmt.Printf("time from its restart under load until it caught up: %.1f s; target: at most 10\n", time.Since(start).Seconds())
+		fmt.Printf("time from restarting it under load until it caught up: %.1f s; target: at most 10\n", time.Since(start).Seconds())
 		return nil
 	})
 }
 
-// joined adds an empty server under a new id, like a server whose directory was wiped.
-func (b *bench) joined(ctx context.Context) error {
+// joinServer adds an empty server under a new id, like a server whose directory was wiped.
+func (b *bench) joinServer(ctx context.Context) error {
 	return b.underLoad(ctx, func() error {
 		start := time.Now()
 		joined, err := b.cluster.Join("n4")

@@ -1,4 +1,4 @@
-// Package hosts implements the scenario `demo`. It runs the Kubernetes project's job schedule at high speed. Each of
+// Package hosts implements the `demo` scenario. It runs the Kubernetes project's job schedule at high speed. Each of
 // the seven build clusters has two or more hosts, each a separate process, that compete for every due run. The leader
 // is killed and restarted, and later a host is killed.
 package hosts
@@ -16,7 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/samples"
 )
 
-// Scenario holds the settings and the state of the scenario.
+// Scenario holds the scenario's settings and state.
 type Scenario struct {
 	stage.Stage
 	hour     time.Duration
@@ -110,7 +110,7 @@ type faultTimes struct {
 	leader       string
 	leaderKilled time.Duration
 	host         string
-	// freed is the time from the host's death until its last slot was freed. It is zero if a slot was still in use at
+	// freed is the time from the host's death until its last slot was freed. It is zero if a slot is still in use at
 	// the end.
 	freed time.Duration
 }
@@ -137,7 +137,7 @@ func (s *Scenario) faults(ctx context.Context) (*faultTimes, error) {
 		return nil, err
 	}
 	// The victim is the host with the most permits.
-	host := slices.MaxFunc(s.Processes, func(a, b *stage.Process) int { return holds(a) - holds(b) })
+	host := slices.MaxFunc(s.Processes, func(a, b *stage.Process) int { return heldPermits(a) - heldPermits(b) })
 	host.Kill()
 	f.host = host.Name
 	s.Logf("killed host %s (kill -9)", host.Name)
@@ -154,8 +154,8 @@ func (s *Scenario) faults(ctx context.Context) (*faultTimes, error) {
 	return f, s.Until(ctx, 1)
 }
 
-// holds returns the number of permits that the host holds according to its own records.
-func holds(p *stage.Process) int {
+// heldPermits returns the number of permits held by the host, according to its own records.
+func heldPermits(p *stage.Process) int {
 	l := p.Life()
 	return len(l.Since(stage.Granted, 0)) - len(l.Since(stage.Ended, 0))
 }

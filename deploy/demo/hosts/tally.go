@@ -15,7 +15,7 @@ import (
 
 // tally summarizes all accounts.
 type tally struct {
-	jobs, shares  int // grants of jobs and of pool shares
+	jobs, shares  int // grants for jobs and for pool shares
 	denials, ends map[string]int
 	gaveUp        int
 	// runCount counts the runs of each firing.
@@ -80,8 +80,8 @@ func (t *tally) add(g *stage.Grant) {
 }
 
 // handovers returns the durations of all handovers. A grant is a handover if it had to wait because the semaphore was
-// full when the permit was requested. It lasts from the end of the last earlier belief in the same semaphore until the
-// grant.
+// full when the permit was requested. A handover lasts from the end of the last earlier belief in the same semaphore
+// until the grant.
 func handovers(all []*stage.Grant, permits map[string]uint32) []time.Duration {
 	bySemaphore := map[string][]*stage.Grant{}
 	for _, g := range all {
@@ -108,8 +108,8 @@ func handovers(all []*stage.Grant, permits map[string]uint32) []time.Duration {
 	return found
 }
 
-// twice returns the firings that ran more than once.
-func (t *tally) twice() (violations []string) {
+// repeatedFirings returns the firings that ran more than once.
+func (t *tally) repeatedFirings() (violations []string) {
 	for firing, n := range t.runCount {
 		if n > 1 {
 			violations = append(violations, fmt.Sprintf("%s ran %d times", firing, n))
@@ -138,7 +138,7 @@ func (s *Scenario) report(t *tally, f *faultTimes) {
 	if f.freed > 0 {
 		s.Row("killed host", "%s: its slots were freed after %v; the permit duration is %v", f.host, f.freed.Round(10*time.Millisecond), s.Duration)
 	}
-	s.Row("runs", "%d, %d of them more than once", len(t.runCount), s.AddViolations(t.twice()...))
+	s.Row("runs", "%d, %d of them more than once", len(t.runCount), s.AddViolations(t.repeatedFirings()...))
 	s.Row("overlaps", "%d among %d beliefs", s.AddViolations(t.violations...), len(t.beliefs))
 	if t.jobs == 0 || t.shares == 0 {
 		s.Violationf("no job permits or no pool shares were granted, so the run is inconclusive")

@@ -77,11 +77,11 @@ func TestCount_FiringRanTwice_IsDetected(t *testing.T) {
 		return l
 	}
 	rerun := count([]*stage.Life{run("a", 1, 10, false), run("b", 2, 20, true)}, sizes, 0)
-	if got := rerun.twice(); len(got) != 0 {
-		t.Errorf("twice() = %v, want none: the first host released the firing without running it", got)
+	if got := rerun.repeatedFirings(); len(got) != 0 {
+		t.Errorf("repeatedFirings() = %v, want none: the first host released the firing without running it", got)
 	}
 	repeated := count([]*stage.Life{run("a", 1, 10, true), run("b", 2, 20, true)}, sizes, 0)
-	if got := repeated.twice(); len(got) != 1 || !strings.HasPrefix(got[0], "job at 2026-06-01") {
+	if got := repeated.repeatedFirings(); len(got) != 1 || !strings.HasPrefix(got[0], "job at 2026-06-01") {
 		t.Errorf("got %q, want one firing, on 2026-06-01", got)
 	}
 }

@@ -43,7 +43,7 @@ func (t fastSchedule) slowDown(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * float64(time.Hour) / float64(t.Hour))
 }
 
-// firings returns the firings due within length from the start, sorted by due time.
+// firings returns the firings due within length of the start, sorted by due time.
 func (t fastSchedule) firings(jobs []samples.Job, length time.Duration) ([]firing, error) {
 	end := t.Start.Add(t.slowDown(length))
 	var all []firing

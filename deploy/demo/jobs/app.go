@@ -26,13 +26,13 @@ const Part = "app"
 
 // app is an application process as a developer would write it with gocron and Gatekeeper. It has a scheduler with the
 // same jobs in every process, a Locker that lets each firing run in only one process, and jobs that write to a store
-// with the token of their permit.
+// with their permits' tokens.
 type app struct {
 	// Name is the acquirer.
 	Name      string
 	Endpoints []string
-	// Store is the address of the store that its jobs write to, an HTTP service that fences writes by the token of the
-	// writer's permit.
+	// Store is the address of the store that its jobs write to. The store is an HTTP service that fences writes with
+	// the token of the writer's permit.
 	Store string
 	// Jobs is the number of jobs in the schedule.
 	Jobs int
@@ -87,7 +87,7 @@ func App(ctx context.Context, args []string) (err error) {
 
 // export is the job. It alternates between working and writing, and checks before each step whether it may continue. A
 // write must not be torn, so it is not cancelled with the job. Only the token protects the gap between the check and
-// the write. The first write is empty and fences off all previous holders.
+// the write. The first write is step 0, which only fences off all previous holders.
 func (a *app) export(ctx context.Context, job job) error {
 	if err := a.write(ctx, job.Name, 0); err != nil {
 		return err

@@ -22,9 +22,9 @@ type evidence struct {
 	leaderless span
 }
 
-// twice reports firings that ran more than once as violations. Only a firing that was cut short may run again, and only
-// if the job's definition frees such firings. again counts the permitted reruns.
-func (e *evidence) twice() (again int, violations []string) {
+// repeatedFirings reports firings that ran more than once as violations. Only a firing that was cut short may run
+// again, and only if the job's definition frees such firings. again counts the permitted reruns.
+func (e *evidence) repeatedFirings() (again int, violations []string) {
 	before := map[firing]*run{}
 	for _, r := range e.runs {
 		if r.neverStarted() {
@@ -45,7 +45,8 @@ func (e *evidence) twice() (again int, violations []string) {
 	return again, violations
 }
 
-// overlaps reports periods in which two applications relied on the same permit, and decreasing tokens, as violations.
+// overlaps returns a violation for each period in which two applications relied on the same permit, and for each
+// decreasing token.
 func (e *evidence) overlaps() (violations []string) {
 	var beliefs []overlap.Belief
 	permits := map[string]uint32{}
@@ -68,7 +69,7 @@ func (e *evidence) successions() (lost int, suspended []*run, violations []strin
 		case next != nil && r.stopped() > next.At && r.life.suspended.has(next.At):
 			suspended = append(suspended, r)
 		case next != nil && r.stopped() > next.At:
-			violations = append(violations, fmt.Sprintf("%s continued after %s had begun, for %v", r, next, min(r.stopped(), next.stopped())-next.At))
+			violations = append(violations, fmt.Sprintf("%s continued after %s began, overlapping for %v", r, next, min(r.stopped(), next.stopped())-next.At))
 		case r.cut() || r.Last(finished).Lost:
 			lost++
 		}

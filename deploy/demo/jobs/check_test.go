@@ -26,8 +26,8 @@ func at(s float64) time.Duration { return time.Duration(s * float64(time.Second)
 
 func due(job string, s int) firing { return firing{job, epoch.Add(time.Duration(s) * time.Second)} }
 
-// runs records a run that finishes.
-func (l *life) runs(f firing, token uint64, from, until float64) {
+// addRun records a run that finishes.
+func (l *life) addRun(f firing, token uint64, from, until float64) {
 	l.addStart(f, token, from)
 	l.write(f, token, until, returned, stage.Record{})
 	l.write(f, token, until, stage.Ended, stage.Record{Until: at(until)})
@@ -102,36 +102,36 @@ func wantViolation(t *testing.T, violations []string, text string) {
 	}
 }
 
-func TestTwice_OnlyInterruptedFreeFiring_MayRunAgain(t *testing.T) {
+func TestRepeatedFirings_OnlyInterruptedFreeFiring_MayRunAgain(t *testing.T) {
 	for _, test := range []struct {
 		name       string
 		setup      func(*script)
 		again      int
 		violations string
 	}{
-		{"RanOnce", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6); s.b.runs(due("free", 10), 2, 10, 11) }, 0, ""},
-		{"RerunAfterDone", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6); s.b.runs(due("free", 5), 2, 7, 8) }, 0, "run twice"},
+		{"RanOnce", func(s *script) { s.a.addRun(due("free", 5), 1, 5, 6); s.b.addRun(due("free", 10), 2, 10, 11) }, 0, ""},
+		{"RerunAfterDone", func(s *script) { s.a.addRun(due("free", 5), 1, 5, 6); s.b.addRun(due("free", 5), 2, 7, 8) }, 0, "run twice"},
 		{"FreeRerunAfterKill", func(s *script) {
 			s.a.addStart(due("free", 5), 1, 5)
 			s.a.Killed = at(6)
-			s.b.runs(due("free", 5), 2, 9, 10)
+			s.b.addRun(due("free", 5), 2, 9, 10)
 		}, 1, ""},
-		{"FreeRerunAfterLoss", func(s *script) { s.a.addLostRun(due("free", 5), 1, 5, 6, 6); s.b.runs(due("free", 5), 2, 9, 10) }, 1, ""},
+		{"FreeRerunAfterLoss", func(s *script) { s.a.addLostRun(due("free", 5), 1, 5, 6, 6); s.b.addRun(due("free", 5), 2, 9, 10) }, 1, ""},
 		{"SpentRerunAfterKill", func(s *script) {
 			s.a.addStart(due("spent", 5), 1, 5)
 			s.a.Killed = at(6)
-			s.b.runs(due("spent", 5), 2, 9, 10)
+			s.b.addRun(due("spent", 5), 2, 9, 10)
 		}, 0, "was spent"},
 		{"ReleasedWithoutRunning", func(s *script) {
 			s.a.write(due("spent", 5), 1, 5, stage.Granted, stage.Record{Due: due("spent", 5).due})
 			s.a.write(due("spent", 5), 1, 5, finished, stage.Record{})
-			s.b.runs(due("spent", 5), 2, 6, 7)
+			s.b.addRun(due("spent", 5), 2, 6, 7)
 		}, 0, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newScript()
 			test.setup(s)
-			again, violations := s.evidence().twice()
+			again, violations := s.evidence().repeatedFirings()
 			wantViolation(t, violations, test.violations)
 			if again != test.again {
 				t.Errorf("got %d reruns, want %d", again, test.again)
@@ -142,25 +142,25 @@ func TestTwice_OnlyInterruptedFreeFiring_MayRunAgain(t *testing.T) {
 
 func TestOverlaps_TwoHoldersOfOnePermit_IsViolation(t *testing.T) {
 	s := newScript()
-	s.a.runs(due("free", 5), 1, 5, 6)
-	s.b.runs(due("free", 10), 2, 6, 8)
+	s.a.addRun(due("free", 5), 1, 5, 6)
+	s.b.addRun(due("free", 10), 2, 6, 8)
 	wantViolation(t, s.evidence().overlaps(), "")
-	s.a.runs(due("free", 15), 3, 15, 17)
-	s.b.runs(due("free", 20), 4, 16, 18)
+	s.a.addRun(due("free", 15), 3, 15, 17)
+	s.b.addRun(due("free", 20), 4, 16, 18)
 	wantViolation(t, s.evidence().overlaps(), "overlap")
 }
 
-func TestOverlaps_FallingToken_IsViolation(t *testing.T) {
+func TestOverlaps_DecreasingToken_IsViolation(t *testing.T) {
 	s := newScript()
-	s.a.runs(due("free", 5), 7, 5, 6)
-	s.b.runs(due("free", 10), 6, 10, 11)
+	s.a.addRun(due("free", 5), 7, 5, 6)
+	s.b.addRun(due("free", 10), 6, 10, 11)
 	wantViolation(t, s.evidence().overlaps(), "token decreased")
 }
 
 func TestSuccessions_JobContinues_IsViolationUnlessSuspended(t *testing.T) {
 	s := newScript()
 	s.a.addLostRun(due("free", 5), 1, 5, 8, 8)
-	s.b.runs(due("free", 10), 2, 9, 10)
+	s.b.addRun(due("free", 10), 2, 9, 10)
 	lost, suspended, violations := s.evidence().successions()
 	wantViolation(t, violations, "")
 	if lost != 1 || len(suspended) != 0 {
@@ -169,7 +169,7 @@ func TestSuccessions_JobContinues_IsViolationUnlessSuspended(t *testing.T) {
 
 	s = newScript()
 	s.a.addLostRun(due("free", 5), 1, 5, 8, 12)
-	s.b.runs(due("free", 10), 2, 9, 10)
+	s.b.addRun(due("free", 10), 2, 9, 10)
 	_, _, violations = s.evidence().successions()
 	wantViolation(t, violations, "continued after")
 
@@ -213,7 +213,7 @@ func TestUnclaimed_NoReason_IsViolation(t *testing.T) {
 		why        string
 		violations string
 	}{
-		{"Claimed", func(s *script) { s.a.runs(due("free", 5), 1, 5, 6) }, "", ""},
+		{"Claimed", func(s *script) { s.a.addRun(due("free", 5), 1, 5, 6) }, "", ""},
 		{"NoApplicationRuns", func(s *script) { s.a.Killed, s.b.Killed = at(1), at(2) }, noneRunning, ""},
 		{"NoLeader", func(s *script) { s.gap = span{at(4), at(7)} }, noLeader, ""},
 		{"StillWaiting", func(*script) {}, previousLost, ""},
@@ -246,23 +246,23 @@ func TestAudit_ServersAndApplications_MustAgree(t *testing.T) {
 		died       int
 		violations string
 	}{
-		{"Done", func(s *script) { s.a.runs(f, 1, 5, 6); s.recordClaim(f, 1, "a", done) }, 0, ""},
+		{"Done", func(s *script) { s.a.addRun(f, 1, 5, 6); s.recordClaim(f, 1, "a", done) }, 0, ""},
 		{"Spent", func(s *script) { s.a.addStart(f, 1, 5); s.a.Killed = at(6); s.recordClaim(f, 1, "a", spent) }, 0, ""},
 		{"KilledBeforeRecording", func(s *script) { s.a.Killed = at(6); s.recordClaim(f, 1, "a", spent) }, 1, ""},
 		{"SuspendedBeforeRecording", func(s *script) { s.a.suspended = span{at(4), at(8)}; s.recordClaim(f, 1, "a", spent) }, 1, ""},
 		{"SuspendedAndDone", func(s *script) { s.a.suspended = span{at(4), at(8)}; s.recordClaim(f, 1, "a", done) }, 0, "no record of that"},
 		{"MissingInApplications", func(s *script) { s.recordClaim(f, 1, "a", done) }, 0, "no record of that"},
-		{"MissingOnServers", func(s *script) { s.a.runs(f, 1, 5, 6) }, 0, "servers have no record of it"},
-		{"OtherToken", func(s *script) { s.a.runs(f, 2, 5, 6); s.recordClaim(f, 1, "b", done) }, 0, "recorded token 1"},
-		{"DoneRecordedAsSpent", func(s *script) { s.a.runs(f, 1, 5, 6); s.recordClaim(f, 1, "a", spent) }, 0, "recorded a loss"},
+		{"MissingOnServers", func(s *script) { s.a.addRun(f, 1, 5, 6) }, 0, "servers have no record of it"},
+		{"OtherToken", func(s *script) { s.a.addRun(f, 2, 5, 6); s.recordClaim(f, 1, "b", done) }, 0, "recorded token 1"},
+		{"DoneRecordedAsSpent", func(s *script) { s.a.addRun(f, 1, 5, 6); s.recordClaim(f, 1, "a", spent) }, 0, "recorded a loss"},
 		{"Failed", func(s *script) { s.a.addFailedRun(f, 1, 5, 6, false); s.recordClaim(f, 1, "a", failed) }, 0, ""},
 		{"FailedRecordedAsDone", func(s *script) { s.a.addFailedRun(f, 1, 5, 6, false); s.recordClaim(f, 1, "a", done) }, 0, "recorded it as done"},
-		{"DoneRecordedAsFailed", func(s *script) { s.a.runs(f, 1, 5, 6); s.recordClaim(f, 1, "a", failed) }, 0, "recorded a failure"},
+		{"DoneRecordedAsFailed", func(s *script) { s.a.addRun(f, 1, 5, 6); s.recordClaim(f, 1, "a", failed) }, 0, "recorded a failure"},
 		{"CutShort", func(s *script) { s.a.addFailedRun(f, 1, 5, 6, true); s.recordClaim(f, 1, "a", cutShort) }, 0, ""},
-		{"DoneRecordedAsCutShort", func(s *script) { s.a.runs(f, 1, 5, 6); s.recordClaim(f, 1, "a", cutShort) }, 0, "cut short"},
+		{"DoneRecordedAsCutShort", func(s *script) { s.a.addRun(f, 1, 5, 6); s.recordClaim(f, 1, "a", cutShort) }, 0, "cut short"},
 		{"KilledRecordedAsDone", func(s *script) { s.a.addStart(f, 1, 5); s.a.Killed = at(6); s.recordClaim(f, 1, "a", done) }, 0, "recorded it as done"},
 		{"StillClaimed", func(s *script) {
-			s.a.runs(f, 1, 5, 6)
+			s.a.addRun(f, 1, 5, 6)
 			s.recordClaim(f, 1, "a", gatekeeperv1.FiringState_FIRING_STATE_CLAIMED)
 		}, 0, "at the end"},
 	} {
@@ -294,7 +294,7 @@ func wantWrites(t *testing.T, r *stage.Report, want string) {
 	}
 }
 
-// The scenario contains all faults: application a is killed, and b is suspended.
+// In this scenario, application a is killed and application b is suspended.
 func TestReport_FaultsWithoutEffect_AreViolations(t *testing.T) {
 	setup := func() (*script, *faults) {
 		s := newScript()
@@ -302,12 +302,12 @@ func TestReport_FaultsWithoutEffect_AreViolations(t *testing.T) {
 		s.a.addStart(due("free", 5), 2, 5)
 		s.a.Killed = at(6)
 		s.recordClaim(due("spent", 5), 1, "a", spent)
-		s.b.runs(due("free", 5), 3, 9, 9.5)
+		s.b.addRun(due("free", 5), 3, 9, 9.5)
 		s.recordClaim(due("free", 5), 3, "b", done)
 		s.b.suspended = span{at(11), at(15)}
 		s.b.addLostRun(due("free", 10), 4, 10, 14, 15)
 		c := &life{}
-		c.runs(due("free", 10), 5, 14.5, 15)
+		c.addRun(due("free", 10), 5, 14.5, 15)
 		s.recordClaim(due("free", 10), 5, "c", done)
 		s.a.Records = append(s.a.Records, c.Records...)
 		s.writes = []write{{job: "free", token: 4, step: 1, at: at(10.5), accepted: true}, {job: "free", token: 5, step: 1, at: at(14.6), accepted: true},
@@ -319,7 +319,7 @@ func TestReport_FaultsWithoutEffect_AreViolations(t *testing.T) {
 	}
 	s, f := setup()
 	e := s.evidence()
-	// c is a third application. To keep the test short, setup adds its records to those of a.
+	// c is a third application. To keep the test short, setup adds its records to a's.
 	e.history = newHistory([]*life{cut(s.a, 5, false), s.b, cut(s.a, 5, true)})
 	r := reportOf(e, f)
 	wantViolation(t, r.Violations, "")
@@ -361,7 +361,7 @@ func TestReportSuspended_LateWriteBeforeNextHolder_IsReportedAsAccepted(t *testi
 	s := newScript()
 	s.a.suspended = span{at(6), at(11)}
 	s.a.addLostRun(due("free", 5), 1, 5, 8, 12)
-	s.b.runs(due("free", 10), 2, 10.9, 13)
+	s.b.addRun(due("free", 10), 2, 10.9, 13)
 	s.writes = []write{{job: "free", token: 1, step: 3, at: at(11.1), accepted: true}, {job: "free", token: 2, at: at(11.2), accepted: true}}
 	e := s.evidence()
 	_, suspended, _ := e.successions()
@@ -383,7 +383,8 @@ func TestAudit_JobOrderedToStop_IsCutShort(t *testing.T) {
 	wantViolation(t, violations, "")
 }
 
-// cut returns a copy of a life with only the records about a token, or with all others if only is false.
+// cut returns a copy of a life. If only is set, the copy has only the records about the given token. Otherwise, it has
+// all the others.
 func cut(l *life, token uint64, only bool) *life {
 	part := *l
 	part.Records = slices.DeleteFunc(slices.Clone(l.Records), func(r stage.Record) bool { return (r.Token == token) != only })

@@ -18,8 +18,8 @@ type claim struct {
 	state  gatekeeperv1.FiringState
 }
 
-// queryClaims tries to acquire each firing, as an application would. A denial reports the token that has claimed the
-// firing. If a permit is granted instead, the firing was not claimed, and queryClaims releases it.
+// queryClaims tries to acquire a permit for each firing, as an application would. A denial reports the token that has
+// claimed the firing. If a permit is granted instead, the firing was not claimed, and queryClaims releases the permit.
 func queryClaims(ctx context.Context, c *client.Client, firings map[firing]bool) (map[firing]claim, error) {
 	claims := map[firing]claim{}
 	for f := range firings {
@@ -106,7 +106,7 @@ func mismatch(r *run, state gatekeeperv1.FiringState) string {
 	return ""
 }
 
-// last returns the newest run of a firing, ignoring runs that did not start.
+// last returns a firing's newest run, ignoring runs that did not start.
 func (e *evidence) last(f firing) *run {
 	runs := e.byFiring[f]
 	for i := len(runs) - 1; i >= 0; i-- {
@@ -117,12 +117,12 @@ func (e *evidence) last(f firing) *run {
 	return nil
 }
 
-// wasSuspended reports whether a process of the application was suspended.
+// wasSuspended reports whether one of the application's processes was suspended.
 func (e *evidence) wasSuspended(name string) bool {
 	return slices.ContainsFunc(e.lives, func(l *life) bool { return l.Name == name && l.suspended != span{} })
 }
 
-// wasKilled reports whether a process of the application was killed.
+// wasKilled reports whether one of the application's processes was killed.
 func (e *evidence) wasKilled(name string) bool {
 	return slices.ContainsFunc(e.lives, func(l *life) bool { return l.Name == name && l.Killed > 0 })
 }

@@ -43,7 +43,7 @@ type suspendedApp struct {
 	next   uint64
 }
 
-// Earliest times of the faults, as fractions of the scenario's length. From then on, a fault waits for a suitable
+// Earliest times of the faults, as fractions of the scenario's length. After that, each fault waits for a suitable
 // moment.
 const (
 	appDies      = 0.15
@@ -73,8 +73,8 @@ func (s *Scenario) killApp(ctx context.Context, f *faults) error {
 	var victim *process
 	err := stage.Await(ctx, "an application running jobs of both kinds", func() (bool, error) {
 		for _, p := range s.living() {
-			// An application whose clock is slow reaches each firing after all others, so no application would be left
-			// to run the job again.
+			// An application whose clock is slow reaches each firing after all the others, so no application would be
+			// left to run the job again.
 			if p.clock >= 0 && s.busy(p) {
 				victim = p
 				break
@@ -92,7 +92,7 @@ func (s *Scenario) killApp(ctx context.Context, f *faults) error {
 		return err
 	}
 	s.Logf("killed %s (kill -9), which held %d permits", victim.Name, f.kill.held)
-	freed, err := s.freed(ctx, isVictim)
+	freed, err := s.awaitFreed(ctx, isVictim)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (s *Scenario) killApp(ctx context.Context, f *faults) error {
 	if err != nil {
 		return err
 	}
-	s.Logf("all of them were freed; restarted %s", victim.Name)
+	s.Logf("its permits were freed; restarted %s", victim.Name)
 	return restarted.awaitScheduler(ctx)
 }
 
@@ -244,7 +244,7 @@ func (s *Scenario) catch(ctx context.Context, p *process, rec stage.Record) (boo
 	return false, p.Signal(syscall.SIGCONT)
 }
 
-// pendingWrites returns the last record of each run that has checked but not returned, and is therefore about to write.
+// pendingWrites returns the latest check of each run that has not returned since, and is about to write.
 func pendingWrites(records []stage.Record) []stage.Record {
 	open := map[uint64]stage.Record{}
 	for _, rec := range records {

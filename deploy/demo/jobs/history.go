@@ -14,7 +14,7 @@ type span struct{ from, until time.Duration }
 func (s span) has(at time.Duration) bool { return s.from <= at && at < s.until }
 func (s span) intersects(o span) bool    { return s.from < o.until && o.from < s.until }
 
-// life is one process of an application.
+// life describes one application process.
 type life struct {
 	stage.Life
 	// clock is the skew of its clock.

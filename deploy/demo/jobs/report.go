@@ -10,10 +10,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/counted"
 )
 
-// report reports the results and the violations.
+// report adds the results and the violations to a report.
 func (e *evidence) report(r *stage.Report, f *faults) {
 	why, missed := e.unclaimed()
-	again, twice := e.twice()
+	again, twice := e.repeatedFirings()
 	died, mismatches := e.audit()
 	overlaps := e.overlaps()
 	lost, suspended, continued := e.successions()

@@ -23,8 +23,8 @@ type write struct {
 	accepted bool
 }
 
-// store is the store that the applications write to. Each job is a resource, fenced by the tokens of its permits. The
-// store records every write.
+// store is the store that the applications write to. Each job is a resource, fenced by its permits' tokens. The store
+// records every write.
 type store struct {
 	address string
 	server  *http.Server
@@ -100,7 +100,7 @@ func (s *store) record(r *http.Request, accepted bool) bool {
 	return true
 }
 
-// history returns the writes so far, in order of arrival.
+// history returns the recorded writes, in order of arrival.
 func (s *store) history() []write {
 	s.mu.Lock()
 	defer s.mu.Unlock()

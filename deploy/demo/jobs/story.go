@@ -174,7 +174,7 @@ func (s *Scenario) evidence(ctx context.Context, f *faults) (*evidence, error) {
 		lives = append(lives, &life{*p.Life(), p.clock, p.started, p.suspended})
 	}
 	e := &evidence{history: newHistory(lives), jobs: s.schedule, writes: s.store.history(), window: s.window, leaderless: f.leader.leaderless}
-	if _, err := s.freed(ctx, func(acquirer string) bool { return strings.HasPrefix(acquirer, "app") }); err != nil {
+	if _, err := s.awaitFreed(ctx, func(acquirer string) bool { return strings.HasPrefix(acquirer, "app") }); err != nil {
 		return nil, err
 	}
 	firings := map[firing]bool{}
@@ -192,8 +192,9 @@ func (s *Scenario) evidence(ctx context.Context, f *faults) (*evidence, error) {
 	return e, err
 }
 
-// freed waits until the chosen acquirers hold no permits, according to the servers, and returns the current time.
-func (s *Scenario) freed(ctx context.Context, match func(acquirer string) bool) (time.Duration, error) {
+// awaitFreed waits until the matching acquirers hold no permits, according to the servers, and returns the current
+// time.
+func (s *Scenario) awaitFreed(ctx context.Context, match func(acquirer string) bool) (time.Duration, error) {
 	err := stage.Await(ctx, "the applications' permits to end", func() (bool, error) {
 		n, err := s.Held(ctx, match)
 		return n == 0, err

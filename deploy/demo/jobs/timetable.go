@@ -10,7 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/samples"
 )
 
-// group is the applications' group. It is the build cluster with the most jobs, some of which are in the schedule.
+// group is the applications' group, named after the build cluster with the most jobs. The schedule uses some of those
+// jobs.
 const group = "k8s-infra-prow-build"
 
 // job is a job in the schedule. Its name is also the name of its semaphore.
@@ -21,7 +22,7 @@ type job struct {
 	// Cron is its cron expression, including seconds. It is empty for a job with an interval, which starts when the
 	// scheduler starts.
 	Cron string
-	// Offset is the offset of the cron expression's due times within the period, counted from the Unix epoch.
+	// Offset is how far into each period a cron job is due. Periods are counted from the Unix epoch.
 	Offset time.Duration
 	// Steps is the number of writes in a run.
 	Steps int
@@ -40,7 +41,7 @@ func sampleJobs(n int) ([]job, []samples.Job, error) {
 		return nil, nil, err
 	}
 	if n < 1 || n > len(groupJobs) {
-		return nil, nil, fmt.Errorf("the schedule of %s can have 1 to %d jobs, not %d", group, len(groupJobs), n)
+		return nil, nil, fmt.Errorf("the schedule for %s can have 1 to %d jobs, not %d", group, len(groupJobs), n)
 	}
 	var jobs []job
 	var originals []samples.Job

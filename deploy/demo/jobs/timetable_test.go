@@ -23,7 +23,7 @@ func TestSampleJobs_FiftyJobs_HaveShortPeriodsAndRuns(t *testing.T) {
 			t.Errorf("job %s was derived from the wrong job: %+v", j.Name, originals[i])
 		}
 		if j.Period < 5*time.Second || j.Period > 10*time.Second || j.Steps < 2 || time.Duration(j.Steps)*stepTime > j.Period/3+stepTime {
-			t.Errorf("job %s is due every %v and makes %d writes, want a period from 5 s to 10 s, and writes for a third of it", j.Name, j.Period, j.Steps)
+			t.Errorf("job %s is due every %v and makes %d writes, want a period of 5 s to 10 s, and at least 2 writes that take at most about a third of it", j.Name, j.Period, j.Steps)
 		}
 	}
 	if len(names) != 50 || kinds[true] < 10 || kinds[false] < 10 {

@@ -25,7 +25,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Scenario is a run of the scenario: a move and its undo.
+// Scenario moves all tasks to another zone and undoes the move.
 type Scenario struct {
 	stage.Stage
 	from, to string
@@ -37,7 +37,7 @@ type Scenario struct {
 	legs  []*leg
 }
 
-// stepTimeout bounds each step. A step that takes longer is a violation.
+// stepTimeout bounds each step of the scenario.
 const stepTimeout = 45 * time.Second
 
 // Flags defines the scenario's flags.
@@ -148,7 +148,7 @@ func (s *Scenario) leg(ctx context.Context, name string, from, to *stage.Process
 	if kill {
 		await(ctx, func() bool { return len(from.Life().Since(ordered, start)) > 0 })
 		if leader, _, err := s.KillLeader(ctx); err != nil {
-			s.Violationf("no leader to kill: %v", err)
+			s.Violationf("could not kill the leader: %v", err)
 		} else {
 			killed = leader.ID
 		}
@@ -175,7 +175,7 @@ func (s *Scenario) leg(ctx context.Context, name string, from, to *stage.Process
 	return out.Bytes()
 }
 
-// patterns returns the group patterns of the tasks.
+// patterns returns the group pattern in each definition, by name.
 func (s *Scenario) patterns(ctx context.Context) (map[string]string, error) {
 	found := map[string]string{}
 	for rec, err := range s.Client.AllDefinitions(ctx, &gatekeeperv1.ListDefinitionsRequest{}) {

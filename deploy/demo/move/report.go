@@ -10,9 +10,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
-// leg is a move of all tasks from one zone to the other. Times are relative to the first event about the edit.
+// leg is a move of all tasks from one zone to the other. Times are relative to the first event that the edit caused.
 type leg struct {
-	// handovers holds the times from the end of the old holder's belief to the start of the new holder's.
+	// handovers holds the times between the end of the old holder's belief and the start of the new holder's.
 	ordered, stopped, handovers []time.Duration
 	started                     map[string]time.Duration
 }
@@ -22,7 +22,7 @@ func newLeg(start time.Duration, from, to *stage.Life) *leg {
 	orders := from.Since(ordered, start)
 	events := slices.Concat(from.Since(edited, start), to.Since(edited, start), orders)
 	if len(events) == 0 {
-		return l // no host received an event, so no task was started either
+		return l // no host received an event, so no tasks were started either
 	}
 	edit := slices.MinFunc(events, func(a, b stage.Record) int { return cmp.Compare(a.At, b.At) }).At
 	for _, r := range orders {
@@ -95,7 +95,7 @@ func (s *Scenario) judge(lives []*stage.Life, stubborn string) {
 	permits := map[string]uint32{}
 	var beliefs []overlap.Belief
 	var lost int
-	var kept *stage.Grant // the stubborn holder loses its permit at its deadline
+	var kept *stage.Grant // the stubborn holder's grant, which is lost at its deadline
 	for _, l := range lives {
 		for _, g := range l.Grants() {
 			permits[g.Semaphore] = 1
@@ -116,14 +116,14 @@ func (s *Scenario) judge(lives []*stage.Life, stubborn string) {
 	s.Row("lost permits", "%d", lost)
 }
 
-// judgeStubborn reports how long the holder that ignored its drain kept its slot after the order to stop.
+// judgeStubborn reports how long the holder that ignored its drain kept its permit after the order to stop.
 func (s *Scenario) judgeStubborn(kept *stage.Grant, stubborn string) {
 	if kept == nil || !kept.Has(ordered) || len(s.legs) == 0 {
 		s.Violationf("the holder of %s did not keep its permit until the deadline", stubborn)
 		return
 	}
 	held := kept.Until() - kept.Last(ordered).At
-	s.Row("drain ignored", "%s: its holder kept it for %.2fs, until its deadline; the next holder started at %.2fs",
+	s.Row("drain ignored", "%s: the holder kept the permit for %.2fs, until its deadline; the next holder started at %.2fs",
 		stubborn, held.Seconds(), s.legs[0].started[stubborn].Seconds())
 	if held < s.drain*9/10 {
 		s.Violationf("the holder of %s lost its permit after %v, before the drain was over", stubborn, held)

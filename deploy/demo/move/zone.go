@@ -29,8 +29,8 @@ const (
 	ordered stage.Event = "ordered"
 )
 
-// zone runs the hosts in one build cluster, in one process. They hold each task for as long as they can, and otherwise
-// wait for it.
+// zone runs the hosts in one build cluster as a single process. They hold each task for as long as they can, and
+// otherwise wait for it.
 type zone struct {
 	Group     string
 	Tasks     []string
@@ -42,7 +42,7 @@ type zone struct {
 	wakeups map[string]chan struct{} // by task; signalled after its definition is edited
 }
 
-// tasksOf returns the names of the first n tasks of a build cluster, or of all tasks if n is 0.
+// tasksOf returns the names of the first n tasks in a build cluster, or of all tasks if n is 0.
 func tasksOf(cluster string, n int) ([]string, error) {
 	jobs, err := samples.InCluster(cluster)
 	if err != nil {
@@ -131,8 +131,8 @@ func (z *zone) keep(ctx context.Context, c *client.Client, task string) {
 	}
 }
 
-// hold holds a permit until it is ordered to stop. It reports whether the holder will also ignore the next order. A
-// stubborn holder ignores only one order.
+// hold keeps a permit until the holder is ordered to stop. It reports whether the holder will ignore the next order. A
+// stubborn holder ignores only its first order.
 func (z *zone) hold(ctx context.Context, p *client.Permit, stubborn bool) bool {
 	watch := z.account.Hold(p, stage.Granted, stage.Record{})
 	select {

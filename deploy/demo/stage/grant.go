@@ -9,14 +9,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
-// Never is later than any time.
+// Never is later than any recorded time.
 const Never = time.Duration(1<<63 - 1)
 
-// noElection is too short a time for a new leader to be elected. A grant recorded within this time of the leader's
-// death still came from the dead leader.
+// noElection is too short a time for a new leader to be elected. A grant recorded within this time after the leader's
+// death was still made by the dead leader.
 const noElection = 50 * time.Millisecond
 
-// Life is a process and its records.
+// Life holds the records that a process wrote before it exited or was killed.
 type Life struct {
 	Name    string
 	Records []Record
@@ -33,14 +33,14 @@ func (l *Life) End() time.Duration {
 	return Never
 }
 
-// Grant is a grant and its holder's later records about it.
+// Grant is the record of a grant, together with the holder's later records about it.
 type Grant struct {
 	Record
 	Life    *Life
 	records map[Event]Record
 }
 
-// Grants returns the grants of a process in the order in which it recorded them.
+// Grants returns the process's grants in the order in which it recorded them.
 func (l *Life) Grants() []*Grant {
 	byToken := map[uint64]*Grant{}
 	var all []*Grant
@@ -108,7 +108,7 @@ func NextGrant(lives []*Life, death time.Duration) time.Duration {
 	return next
 }
 
-// Since returns the records of the given kind since a time.
+// Since returns the records of the given kind from the given time onward.
 func (l *Life) Since(e Event, from time.Duration) []Record {
 	var found []Record
 	for _, r := range l.Records {

@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/deploy/internal/boottime"
 )
 
-// Event is the kind of a record.
+// Event is something that a process records.
 type Event string
 
 const (
@@ -34,7 +34,7 @@ type Record struct {
 	Holder    string        `json:"holder,omitempty"`
 	Token     uint64        `json:"token,omitempty"`
 	Weight    uint32        `json:"weight,omitempty"`
-	// Due is the firing that was claimed with the grant.
+	// Due is the due time of the firing that was claimed with the grant.
 	Due time.Time `json:"due,omitzero"`
 	// RequestedAt is the time at which the acquisition began.
 	RequestedAt time.Duration `json:"asked,omitempty"`
@@ -48,7 +48,7 @@ type Record struct {
 	Revision uint64 `json:"revision,omitempty"`
 }
 
-// Account is the account of a process.
+// Account records what this process does and believes.
 type Account struct{ *account.Writer }
 
 // Begin parses the settings that Stage.Start passed to this process and returns the process's account. args contains
@@ -67,8 +67,8 @@ func (a Account) Write(r Record) {
 	a.Writer.Write(r)
 }
 
-// Hold records e, the event that starts the belief in p, and records Ended when the belief ends. what provides
-// the other fields of the first record. Call Stop on the returned Watch before the release.
+// Hold records e, the event that starts the belief in p, and records Ended when the belief ends. It takes the other
+// fields of the first record from what. Call Stop on the returned Watch before the release.
 func (a Account) Hold(p *client.Permit, e Event, what Record) *belief.Watch {
 	what.Event, what.Semaphore, what.Holder, what.Token = e, p.Semaphore(), p.Acquirer(), p.Token()
 	a.Write(what)

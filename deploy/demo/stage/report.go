@@ -7,21 +7,21 @@ import (
 	"text/tabwriter"
 )
 
-// Report is the result of a scenario: tables and violations.
+// Report is a scenario's result.
 type Report struct {
 	Rows       []Row    `json:"rows"`
 	Tables     []Table  `json:"tables,omitempty"`
 	Violations []string `json:"broken_promises"`
 }
 
-// Row is a line of the report. Figures contains the values in Text, for use by programs. Durations are in nanoseconds.
+// Row is a line in the report. Figures contains the values in Text, for use by programs. Durations are in nanoseconds.
 type Row struct {
 	Name    string `json:"name"`
 	Text    string `json:"text"`
 	Figures []any  `json:"figures,omitempty"`
 }
 
-// Table is a table with one line per object. The first line is the header.
+// Table is a table in the report. Its first line is the header.
 type Table struct {
 	Title string     `json:"title"`
 	Lines [][]string `json:"lines"`

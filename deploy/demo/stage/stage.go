@@ -35,7 +35,7 @@ type Stage struct {
 	JSON              string
 	// Duration is the duration of every permit.
 	Duration time.Duration
-	// Length is the length of the scenario, if it has one.
+	// Length is how long the scenario takes, if that is fixed.
 	Length time.Duration
 
 	Cluster   *servers.Cluster
@@ -48,7 +48,7 @@ type Stage struct {
 // Process is a process in the scenario.
 type Process struct{ *child.Process[Record] }
 
-// Life returns the records of the process so far.
+// Life returns the records that the process has written so far.
 func (p *Process) Life() *Life {
 	return &Life{Name: p.Name, Records: p.Records(), Killed: p.Killed()}
 }
@@ -62,7 +62,7 @@ func (s *Stage) Flags(f *flag.FlagSet, duration time.Duration) {
 	f.StringVar(&s.JSON, "json", "", "file for the report as JSON; empty for none")
 }
 
-// Run runs a scenario and publishes its report. The error lists the violations.
+// Run runs a scenario, prints its report, and saves it if JSON is set. The returned error lists the violations.
 func (s *Stage) Run(ctx context.Context, play func(context.Context) error) error {
 	if s.Out == nil {
 		s.Out = os.Stdout
@@ -123,7 +123,7 @@ func (s *Stage) Serve(ctx context.Context, defs []*gatekeeperv1.Definition) erro
 	return err
 }
 
-// Start starts this program again as a part of the scenario. The part reads its settings with Begin.
+// Start starts another instance of this program as a part of the scenario. The part reads its settings with Begin.
 func (s *Stage) Start(ctx context.Context, part, name string, settings any) (*Process, error) {
 	text, err := json.Marshal(settings)
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *Stage) Start(ctx context.Context, part, name string, settings any) (*Pr
 	return s.Processes[len(s.Processes)-1], nil
 }
 
-// Lives returns the records of all processes so far.
+// Lives returns the records that each process has written so far.
 func (s *Stage) Lives() []*Life {
 	var lives []*Life
 	for _, p := range s.Processes {

@@ -8,10 +8,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// change is a change to the cluster, made when the submitter has the given fraction of the results.
+// change is a change to the cluster that is made once the submitter has received the given fraction of the results.
 type change struct {
-	part  float64
-	apply func(context.Context) error
+	fraction float64
+	apply    func(context.Context) error
 }
 
 // changes returns the scenario's changes in order.
@@ -39,10 +39,10 @@ func (s *Words) changes() []change {
 	}
 }
 
-// faults makes each change when it is due.
-func (s *Words) faults(ctx context.Context, tasks int) error {
+// applyChanges applies each change once the submitter has received enough results.
+func (s *Words) applyChanges(ctx context.Context, tasks int) error {
 	for _, c := range s.changes() {
-		want, n := int(c.part*float64(tasks)), 0
+		want, n := int(c.fraction*float64(tasks)), 0
 		_, err := await(ctx, s.submitter, "more results", func(r stage.Record) bool {
 			if r.Event == returned {
 				n++

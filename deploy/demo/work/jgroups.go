@@ -83,7 +83,7 @@ func (s *JGroups) play(ctx context.Context) error {
 	return nil
 }
 
-// result waits until the submitter has the result of a job, and prints it.
+// result waits until the submitter has received a job's result, and prints it.
 func (s *JGroups) result(ctx context.Context, sub *stage.Process, job string) error {
 	r, err := await(ctx, sub, "the result of "+job, func(r stage.Record) bool {
 		return (r.Event == returned || r.Event == failed) && r.Job == job

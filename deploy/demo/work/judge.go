@@ -21,7 +21,7 @@ type task struct {
 
 func (t task) String() string { return fmt.Sprintf("task %d of job %s", t.index, t.job) }
 
-// evidence contains all records of a scenario's tasks.
+// evidence contains all records about a scenario's tasks.
 type evidence struct {
 	semaphore string
 	permits   uint32
@@ -33,10 +33,10 @@ type evidence struct {
 
 	lives    []*stage.Life
 	attempts map[task][]*stage.Grant // sorted by token
-	returned map[task][]stage.Record // the records of submitters
+	returned map[task][]stage.Record // the submitters' records
 }
 
-// evidence queries the servers for jobs with the given number of tasks each.
+// evidence queries the servers for the tasks in the given jobs. Each job has the given number of tasks.
 func (s *sharedWork) evidence(ctx context.Context, jobs []string, tasks int) (*evidence, error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
@@ -55,7 +55,7 @@ func (s *sharedWork) evidence(ctx context.Context, jobs []string, tasks int) (*e
 	return e, nil
 }
 
-// add finds the attempts and the results of each task in the processes' records.
+// add finds each task's attempts and results in the processes' records.
 func (e *evidence) add(lives []*stage.Life) {
 	e.lives = lives
 	e.attempts, e.returned = map[task][]*stage.Grant{}, map[task][]stage.Record{}
@@ -76,7 +76,8 @@ func (e *evidence) add(lives []*stage.Life) {
 	}
 }
 
-// noticedLoss reports whether a worker learned that it had lost a task. The worker may get it again and then be killed.
+// noticedLoss reports whether a worker learned that it had lost a task. The same worker may get the task again and be
+// killed later.
 func noticedLoss(g *stage.Grant) bool { return g.Last(stage.Ended).Lost || g.Has(unrecorded) }
 
 // judge reports on the tasks and the violations.

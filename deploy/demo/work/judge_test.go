@@ -10,8 +10,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// attempt returns a worker's records of an attempt at a task. The grant happens at second from, and the given events
-// happen at second until.
+// attempt returns a worker's records of an attempt at a task. The permit is granted at from, and the given events
+// follow at until, both in seconds.
 func attempt(token uint64, from, until time.Duration, result string, events ...stage.Event) (records []stage.Record) {
 	records = append(records, stage.Record{Event: stage.Granted, Semaphore: "tasks", Job: "j", Token: token, At: from * time.Second})
 	for _, e := range events {
@@ -38,21 +38,21 @@ func TestJudge_Violation_IsReported(t *testing.T) {
 		stored     uint64
 		violations string
 	}{
-		"done":                  {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7")}, stored: 1},
-		"received twice":        {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7"), got(1, "7")}, stored: 1},
-		"taken over":            {one: attempt(1, 1, 2, ""), oneKilled: 2, other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2},
-		"recorded, then killed": {one: attempt(1, 1, 2, "7", worked, stage.Ended), oneKilled: 2, got: []stage.Record{got(1, "7")}, stored: 1},
-		"no result":             {one: attempt(1, 1, 2, "7", whole...), stored: 1, violations: "has no result"},
-		"wrong result":          {one: attempt(1, 1, 2, "8", whole...), got: []stage.Record{got(1, "8")}, stored: 1, violations: "is wrong"},
-		"two results":           {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7"), got(2, "7")}, stored: 1, violations: "and also returned"},
-		"different token":       {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7")}, stored: 2, violations: "but the servers have"},
-		"different result":      {one: attempt(1, 1, 2, "6", whole...), got: []stage.Record{got(1, "7")}, stored: 1, violations: `returned "6"`},
-		"unknown token":         {got: []stage.Record{got(1, "7")}, stored: 1, violations: "which no worker ever held"},
-		"recorded for both":     {one: attempt(1, 1, 2, "7", whole...), other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, violations: "was also recorded for one"},
-		"not confirmed":         {one: attempt(1, 1, 2, "7", worked, stage.Ended), got: []stage.Record{got(1, "7")}, stored: 1, violations: "got no confirmation"},
-		"executed again":        {one: attempt(1, 1, 2, "", stage.Ended), other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, violations: "handed out again"},
-		"two permits for task":  {one: attempt(1, 1, 4, "", stage.Ended), other: attempt(2, 3, 5, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, violations: "overlap: task 0 of job j"},
-		"too many holders":      {one: attempt(1, 1, 4, "", stage.Ended), other: attempt(2, 3, 5, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, violations: "overlap: tasks"},
+		"done":                     {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7")}, stored: 1},
+		"received twice":           {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7"), got(1, "7")}, stored: 1},
+		"taken over":               {one: attempt(1, 1, 2, ""), oneKilled: 2, other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2},
+		"recorded, then killed":    {one: attempt(1, 1, 2, "7", worked, stage.Ended), oneKilled: 2, got: []stage.Record{got(1, "7")}, stored: 1},
+		"no result":                {one: attempt(1, 1, 2, "7", whole...), stored: 1, violations: "has no result"},
+		"wrong result":             {one: attempt(1, 1, 2, "8", whole...), got: []stage.Record{got(1, "8")}, stored: 1, violations: "is wrong"},
+		"two results":              {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7"), got(2, "7")}, stored: 1, violations: "and also returned"},
+		"different token":          {one: attempt(1, 1, 2, "7", whole...), got: []stage.Record{got(1, "7")}, stored: 2, violations: "but the servers have"},
+		"different result":         {one: attempt(1, 1, 2, "6", whole...), got: []stage.Record{got(1, "7")}, stored: 1, violations: `returned "6"`},
+		"unknown token":            {got: []stage.Record{got(1, "7")}, stored: 1, violations: "which no worker ever held"},
+		"recorded for both":        {one: attempt(1, 1, 2, "7", whole...), other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, violations: "was also recorded for one"},
+		"not confirmed":            {one: attempt(1, 1, 2, "7", worked, stage.Ended), got: []stage.Record{got(1, "7")}, stored: 1, violations: "got no confirmation"},
+		"executed again":           {one: attempt(1, 1, 2, "", stage.Ended), other: attempt(2, 3, 4, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, violations: "handed out again"},
+		"two permits for one task": {one: attempt(1, 1, 4, "", stage.Ended), other: attempt(2, 3, 5, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, violations: "overlap: task 0 of job j"},
+		"too many holders":         {one: attempt(1, 1, 4, "", stage.Ended), other: attempt(2, 3, 5, "7", whole...), got: []stage.Record{got(2, "7")}, stored: 2, violations: "overlap: tasks"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := evidence{
@@ -78,7 +78,7 @@ func TestJudge_Violation_IsReported(t *testing.T) {
 }
 
 // Other workers must take over only the tasks that a worker held when it was killed. A task that the worker lost but
-// finished on a later attempt is not taken over.
+// finished on a later attempt does not have to be taken over.
 func TestTakeovers_WorkerKilled_UnfinishedTasksMustBeTakenOver(t *testing.T) {
 	whole := []stage.Event{worked, stage.Ended, recorded}
 	lost := attempt(1, 1, 2, "", stage.Ended)
@@ -103,7 +103,7 @@ func TestTakeovers_WorkerKilled_UnfinishedTasksMustBeTakenOver(t *testing.T) {
 func TestOddjobJudge_Violation_IsReported(t *testing.T) {
 	due := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	const done = gatekeeperv1.FiringState_FIRING_STATE_DONE
-	run := func(round int, token uint64) []stage.Record { // each round takes 15 s and is due every 10 s
+	run := func(round int, token uint64) []stage.Record { // each run takes 15 s, and a round is due every 10 s
 		from := time.Duration(round) * 10 * time.Second
 		return []stage.Record{
 			{Event: stage.Granted, Semaphore: oddjobWork, Due: due.Add(from), Token: token, At: from + 1},

@@ -16,8 +16,8 @@ import (
 )
 
 // Oddjob reproduces the last section of the article "Distributing Work" at high speed. In the article, the work takes
-// 15 s and is due every 10 s. With three workers, one is always idle. At the end, the worker of the last round is
-// killed, and the idle worker does its work.
+// 15 s and is due every 10 s. With three workers, one is always idle. At the end, the last round's worker is killed,
+// and the idle worker takes over.
 type Oddjob struct {
 	stage.Stage
 	period time.Duration
@@ -40,8 +40,8 @@ func (s *Oddjob) Flags(f *flag.FlagSet) {
 	f.IntVar(&s.rounds, "rounds", 8, "number of rounds")
 }
 
-// takes returns how long the work takes.
-func (s *Oddjob) takes() time.Duration { return s.period * 3 / 2 }
+// workTime returns the duration of the work.
+func (s *Oddjob) workTime() time.Duration { return s.period * 3 / 2 }
 
 // Play runs the scenario.
 func (s *Oddjob) Play(ctx context.Context) error {
@@ -62,7 +62,7 @@ func (s *Oddjob) play(ctx context.Context) error {
 	for i := range oddjobWorkers {
 		name := fmt.Sprintf("oddjob-%d", i+1)
 		p, err := s.Start(ctx, Part, name, role{Oddjob: &oddjob{
-			Name: name, Semaphore: oddjobWork, Endpoints: s.Cluster.Endpoints(), Period: s.period, Takes: s.takes(),
+			Name: name, Semaphore: oddjobWork, Endpoints: s.Cluster.Endpoints(), Period: s.period, Takes: s.workTime(),
 		}})
 		if err != nil {
 			return err
@@ -71,7 +71,7 @@ func (s *Oddjob) play(ctx context.Context) error {
 			return err
 		}
 	}
-	s.Logf("%d workers have the same timer: work that takes %v is due every %v", oddjobWorkers, s.takes(), s.period)
+	s.Logf("%d workers have the same timer: work that takes %v is due every %v", oddjobWorkers, s.workTime(), s.period)
 	first := time.Now().Truncate(s.period).Add(s.period)
 	for i := range s.rounds {
 		s.dueTimes = append(s.dueTimes, first.Add(time.Duration(i)*s.period))
@@ -99,7 +99,7 @@ func (s *Oddjob) round(ctx context.Context, i int, due time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
 	var by, idle []string
-	err := stage.Await(ctx, fmt.Sprintf("a worker running round %d, and an idle one", i+1), func() (bool, error) {
+	err := stage.Await(ctx, fmt.Sprintf("one worker to run round %d and another to be idle", i+1), func() (bool, error) {
 		by, idle = processesWith(s.Lives(), stage.Granted, due), processesWith(s.Lives(), lost, due)
 		return len(by) > 0 && len(idle) > 0, nil
 	})
@@ -119,7 +119,7 @@ func processesWith(lives []*stage.Life, e stage.Event, due time.Time) (names []s
 	return names
 }
 
-// killLastWorker kills the worker of the last round partway through its work and stops the others' timers.
+// killLastWorker kills the last round's worker partway through its work and stops the other workers' timers.
 func (s *Oddjob) killLastWorker(ctx context.Context) error {
 	due := s.dueTimes[len(s.dueTimes)-1]
 	var victim *stage.Process
@@ -131,7 +131,7 @@ func (s *Oddjob) killLastWorker(ctx context.Context) error {
 			}
 		}
 	}
-	if err := stage.SleepUntil(ctx, grant.At+s.takes()/3); err != nil {
+	if err := stage.SleepUntil(ctx, grant.At+s.workTime()/3); err != nil {
 		return err
 	}
 	victim.Kill()
@@ -144,10 +144,10 @@ func (s *Oddjob) killLastWorker(ctx context.Context) error {
 	s.Logf("killed %s (kill -9) partway through round %d; stopped the others' timers", s.killed, s.rounds)
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
-	return stage.Await(ctx, "another worker in the last round", func() (bool, error) {
+	return stage.Await(ctx, "another worker to take over the last round", func() (bool, error) {
 		for _, name := range processesWith(s.Lives(), stage.Granted, due) {
 			if name != s.killed {
-				s.Logf("%s was notified that round %d is open again and is taking over", name, s.rounds)
+				s.Logf("%s was notified that round %d is open again, and is taking it over", name, s.rounds)
 				return true, nil
 			}
 		}

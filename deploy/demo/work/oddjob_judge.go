@@ -40,11 +40,11 @@ func (s *Oddjob) judge(lives []*stage.Life) {
 	for _, o := range busy {
 		s.Violationf("all workers were busy for %v", o.Until-o.From)
 	}
-	s.Row("always idle", "1 of %d workers; times when all worked simultaneously: %d", oddjobWorkers, len(busy))
+	s.Row("always idle", "1 of %d workers; number of times when all were busy: %d", oddjobWorkers, len(busy))
 	s.Tables = append(s.Tables, stage.Table{Title: "rounds", Lines: lines})
 }
 
-// judgeRound compares the runs of a round with the servers' record.
+// judgeRound compares a round's runs with the servers' record.
 func (s *Oddjob) judgeRound(i int, runs []*stage.Grant, idle []string) (violations []string) {
 	round, claim := "round "+strconv.Itoa(i+1), s.claims[s.dueTimes[i]]
 	if claim.GetState() != gatekeeperv1.FiringState_FIRING_STATE_DONE {

@@ -20,9 +20,9 @@ const (
 	notified stage.Event = "notified"
 )
 
-// oddjob is one Oddjob, as in the article. All Oddjobs have the same timer, and each does one job at a time. It tries
-// to claim each due firing and any firing whose holder was lost. SIGTERM stops its timer. The process exits when the
-// claims it lost to others have ended.
+// oddjob is one of the Oddjobs in the article. All of them have the same timer, and each does one job at a time. An
+// Oddjob tries to claim each due firing and any firing whose holder was lost. SIGTERM stops its timer. The process
+// exits when all claims that it lost to other Oddjobs have ended.
 type oddjob struct {
 	Name, Semaphore string
 	Endpoints       []string
@@ -44,7 +44,7 @@ func (o *oddjob) run(ctx context.Context, account stage.Account) error {
 	defer c.Close()
 	o.account, o.sem = account, c.Semaphore(o.Semaphore)
 	o.watched, o.opened = map[time.Time]bool{}, make(chan time.Time, 100)
-	runner := client.NewRunner(o.sem, o.work, client.WithHooks(client.Hooks{Denied: o.idleRecord}))
+	runner := client.NewRunner(o.sem, o.work, client.WithHooks(client.Hooks{Denied: o.recordIdle}))
 	runCtx := context.WithoutCancel(ctx) // finish the current run
 	grab := func(due time.Time) {
 		o.due = due
@@ -76,7 +76,7 @@ func (o *oddjob) run(ctx context.Context, account stage.Account) error {
 	}
 }
 
-// work is the job's function.
+// work simulates a run of the job.
 func (o *oddjob) work(ctx context.Context) error {
 	watch := o.account.Hold(client.PermitOf(ctx), stage.Granted, stage.Record{Due: o.due})
 	defer watch.Stop()
@@ -88,9 +88,9 @@ func (o *oddjob) work(ctx context.Context) error {
 	}
 }
 
-// idleRecord records a firing that was lost to another Oddjob and watches it until that claim ends. It corresponds to
+// recordIdle records a firing that was lost to another Oddjob and watches it until that claim ends. It corresponds to
 // the article's onLoosing.
-func (o *oddjob) idleRecord(ctx context.Context, d *client.DeniedError) {
+func (o *oddjob) recordIdle(ctx context.Context, d *client.DeniedError) {
 	due := o.due
 	o.account.Write(stage.Record{Event: lost, Due: due, Text: string(d.Reason)})
 	if d.Reason != client.ReasonFiringClaimed || o.watched[due] {

@@ -22,7 +22,7 @@ import (
 // Part is the first argument of a process in these scenarios.
 const Part = "work-part"
 
-// role is the role of a process. Exactly one field is set.
+// role is a process's role. Exactly one field is set.
 type role struct {
 	Worker    *worker    `json:",omitempty"`
 	Submitter *submitter `json:",omitempty"`
@@ -57,7 +57,7 @@ type sharedWork struct {
 	workers   int
 	parallel  int
 	permits   int
-	root      string // directory of the files named by tasks
+	root      string // directory that contains the tasks' files
 }
 
 // open starts the servers with the scenario's semaphore.
@@ -124,7 +124,8 @@ func await(ctx context.Context, p *stage.Process, what string, match func(stage.
 	return p.Await(ctx, what, match)
 }
 
-// granted waits until a worker holds one of the job's tasks with a token above the given one, and returns the worker.
+// granted waits until a worker holds one of the job's tasks with a token above the given one. It returns the worker and
+// the record of the grant.
 func (s *sharedWork) granted(ctx context.Context, job string, above uint64) (holder *stage.Process, grant stage.Record, err error) {
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// submitted means that the job is stored.
+	// submitted means that the servers have stored the job.
 	submitted stage.Event = "submitted"
 	// returned means that the submitter got Text, the task's result, which was recorded under Token.
 	returned stage.Event = "returned"
@@ -24,23 +24,25 @@ const (
 	seen stage.Event = "seen"
 )
 
-// submitter submits jobs one after another, each after the previous one has ended, and records the results.
+// submitter submits one job after another and records the results. It waits for each job to end before it submits the
+// next one.
 type submitter struct {
 	Name, Semaphore string
 	Endpoints       []string
-	// Sleeps holds the durations of jobs with one task each, which sleeps for that long.
+	// Sleeps has one entry for each job with a single task: the time for which the task sleeps.
 	Sleeps []time.Duration
-	// Files is the number of files under Root that make up another job, one task per file. If it is 0, there is no such
-	// job.
+	// Files is the number of files under Root that another job processes, with one task per file. If it is 0, that job
+	// is not submitted.
 	Files int
 	Root  string
-	// After is the last revision of the job with the files that a previous submitter process has already seen.
+	// After is the last revision of the files' job that a previous submitter process has already seen.
 	After uint64
 }
 
-// sleepJob returns the id of the job for Sleeps[i]. The job with the files has the id wordsJob.
+// sleepJob returns the id of the job for Sleeps[i].
 func sleepJob(i int) string { return fmt.Sprintf("task-%d", i+1) }
 
+// wordsJob is the id of the files' job.
 const wordsJob = "words"
 
 func (s *submitter) run(ctx context.Context, account stage.Account) error {

@@ -43,7 +43,7 @@ func (s *Words) Play(ctx context.Context) error {
 	if s.root == "" {
 		out, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 		if err != nil {
-			return fmt.Errorf("GOROOT was not found; specify a different directory with -root: %w", err)
+			return fmt.Errorf("GOROOT was not found; specify a directory with -root: %w", err)
 		}
 		s.root = strings.TrimSpace(string(out))
 	}
@@ -69,8 +69,8 @@ func (s *Words) play(ctx context.Context) error {
 		return err
 	}
 	began := boottime.Now()
-	s.Logf("submitted a job of %d tasks, each counting the words in a file in %s", len(files), s.root)
-	if err := s.faults(ctx, len(files)); err != nil {
+	s.Logf("submitted a job with %d tasks, each counting the words in a file under %s", len(files), s.root)
+	if err := s.applyChanges(ctx, len(files)); err != nil {
 		return err
 	}
 	if err := s.submitter.Wait(stepTimeout); err != nil {
@@ -105,7 +105,7 @@ func (s *Words) play(ctx context.Context) error {
 // count counts the words directly, for each file and in total.
 func (s *Words) count(files []string) (counts []string, total int, err error) {
 	for _, file := range files {
-		n, err := words(filepath.Join(s.root, file))
+		n, err := countWords(filepath.Join(s.root, file))
 		if err != nil {
 			return nil, 0, err
 		}

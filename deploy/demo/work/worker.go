@@ -24,7 +24,8 @@ const (
 	unrecorded stage.Event = "unrecorded"
 )
 
-// order is the payload of a task: count the words in a file, or sleep and return the date, as in the article.
+// order is a task's payload. The task either counts the words in a file, or sleeps and returns the date, as in the
+// article.
 type order struct {
 	File  string        `json:"file,omitempty"`
 	Sleep time.Duration `json:"sleep,omitempty"`
@@ -80,7 +81,7 @@ func (w *worker) execute(ctx context.Context, payload []byte) (string, error) {
 		return "", err
 	}
 	if o.File != "" {
-		n, err := words(filepath.Join(w.Root, o.File))
+		n, err := countWords(filepath.Join(w.Root, o.File))
 		return strconv.Itoa(n), err
 	}
 	select {
@@ -91,8 +92,8 @@ func (w *worker) execute(ctx context.Context, payload []byte) (string, error) {
 	}
 }
 
-// words returns the number of words in a file.
-func words(file string) (int, error) {
+// countWords returns a file's word count.
+func countWords(file string) (int, error) {
 	text, err := os.ReadFile(file)
 	return len(bytes.Fields(text)), err
 }

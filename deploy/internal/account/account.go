@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// File is the descriptor of the account in a process started by package child.
+// File is the file descriptor of the account in a process started by package child.
 const File = 3
 
 // Writer writes an account. It is safe for concurrent use.
@@ -23,7 +23,7 @@ type Writer struct {
 // New returns a Writer that writes to w.
 func New(w io.Writer) *Writer { return &Writer{w: w} }
 
-// Inherited returns a Writer to the account that this process inherited from its parent.
+// Inherited returns a Writer for the account that this process inherited from its parent.
 func Inherited() *Writer { return New(os.NewFile(File, "account")) }
 
 // Write adds a record. It panics if the record cannot be written, because the account would then be incomplete.
@@ -39,8 +39,8 @@ func (a *Writer) Write(record any) {
 	}
 }
 
-// Read reads an account to its end and passes each record to take. It ignores an incomplete last line, as left behind
-// by a process that was killed.
+// Read reads an account to its end and passes each record to take. It ignores an incomplete last line, such as one left
+// behind by a process that was killed.
 func Read[R any](r io.Reader, take func(R)) error {
 	decoder := json.NewDecoder(r)
 	for {
@@ -50,7 +50,7 @@ func Read[R any](r io.Reader, take func(R)) error {
 			return nil
 		}
 		if err != nil {
-			return fmt.Errorf("cannot read an account: %w", err)
+			return fmt.Errorf("cannot read the account: %w", err)
 		}
 		take(record)
 	}

@@ -23,7 +23,7 @@ func TestRead_TruncatedLastLine_ReturnsEarlierRecords(t *testing.T) {
 	}
 }
 
-func TestRead_OtherOutput_Fails(t *testing.T) {
+func TestRead_InvalidRecord_Fails(t *testing.T) {
 	if err := Read(strings.NewReader("panic: out of luck\n"), func(line) {}); err == nil {
 		t.Error("Read() = nil, want an error")
 	}

@@ -1,4 +1,4 @@
-// Package belief determines how long a process believed that it held a permit, from the process's point of view.
+// Package belief determines how long a process believed that it held a permit.
 package belief
 
 import (
@@ -25,7 +25,7 @@ type Watch struct {
 // shared clock at which the belief ended and whether the permit was lost.
 func Start(p *client.Permit, ended func(until time.Duration, lost bool)) *Watch {
 	w := &Watch{permit: p, ended: ended, stop: make(chan struct{}), stopped: make(chan struct{})}
-	go w.believe()
+	go w.follow()
 	return w
 }
 
@@ -36,7 +36,7 @@ func (w *Watch) Stop() {
 	<-w.stopped
 }
 
-func (w *Watch) believe() {
+func (w *Watch) follow() {
 	defer close(w.stopped)
 	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()

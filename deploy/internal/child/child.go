@@ -75,7 +75,7 @@ func (p *Process[R]) Records() []R {
 	return p.records[:len(p.records):len(p.records)]
 }
 
-// Stderr returns the process's standard error. It is complete once the process has exited.
+// Stderr waits until the process has exited and returns what it wrote to standard error.
 func (p *Process[R]) Stderr() string {
 	<-p.done
 	return p.stderr.String()
@@ -95,8 +95,8 @@ func (p *Process[R]) Kill() {
 // Killed returns the time on the shared clock by which the process was dead, or 0 if it was not killed.
 func (p *Process[R]) Killed() time.Duration { return p.killed }
 
-// Wait waits for the process to exit and kills it if that takes too long. Unless the process was already killed, it
-// returns the exit error.
+// Wait waits for the process to exit. If that takes too long, it kills the process and returns an error. Otherwise, it
+// returns the exit error, or nil if the process had already been killed.
 func (p *Process[R]) Wait(within time.Duration) error {
 	select {
 	case <-p.done:

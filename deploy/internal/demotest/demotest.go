@@ -1,4 +1,4 @@
-// Package demotest provides TestMain for programs that start servers and copies of themselves.
+// Package demotest implements TestMain for programs that start servers and copies of themselves.
 package demotest
 
 import (

@@ -17,8 +17,8 @@ import (
 // echoMethod is a unary method that returns its argument. It is used to measure the cost of gRPC alone on this machine.
 const echoMethod = "/bench.Echo/Echo"
 
-// ServeEcho runs the echo server on a free port, which it prints, until its standard input is closed. It runs as a
-// separate process, like the servers it is compared with.
+// ServeEcho runs the echo server on a free port and prints its address. The server runs until standard input is closed.
+// It runs in a separate process, like the servers that it is compared with.
 func ServeEcho() error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -48,7 +48,7 @@ type Echo struct {
 	conns Conns
 }
 
-// StartEcho starts another process of this program with args, which must make it call ServeEcho. The process is killed
+// StartEcho starts another instance of this program with args, which must make it call ServeEcho. The process is killed
 // when ctx is done.
 func StartEcho(ctx context.Context, args ...string) (*Echo, error) {
 	self, err := os.Executable()

@@ -1,4 +1,4 @@
-// Package load contains the measurement code of the benchmarks: closed loops of callers, the connections they
+// Package load contains the measurement code for the benchmarks: closed loops of callers, the connections they
 // share, and an echo server that measures the speed of grpc-go on this machine as a baseline.
 package load
 
@@ -34,7 +34,7 @@ func Measure(ctx context.Context, length time.Duration, callers int, call Call) 
 	case ctx.Err() != nil:
 		return Figure{}, context.Cause(ctx)
 	case r.Calls == 0:
-		return Figure{}, fmt.Errorf("no call succeeded in %v", length)
+		return Figure{}, fmt.Errorf("no calls succeeded in %v", length)
 	}
 	return Figure{
 		Callers: callers, Operations: r.Operations, PerSecond: r.PerSecond(), P50: Micros(r.Latency.P50), P99: Micros(r.Latency.P99),

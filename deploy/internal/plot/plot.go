@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Dimensions, in units of the plot.
+// Dimensions in SVG units.
 const (
 	width, panelHeight = 760, 150
 	left, top          = 70, 30

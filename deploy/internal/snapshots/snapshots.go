@@ -15,14 +15,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Unfinished is the suffix of the name of a snapshot in progress.
+// Unfinished is the suffix of an unfinished snapshot's name.
 const Unfinished = ".tmp"
 
 // Delay compares the latency of grants during a snapshot with the latency before it.
 type Delay struct {
 	Seconds float64 `json:"seconds"`
 	Bytes   float64 `json:"bytes"`
-	// The latencies of grants in ms, during the snapshot and in an equally long period before it.
+	// Grant latencies in ms, during the snapshot and shortly before it.
 	LongestDuring float64 `json:"longest_within_ms"`
 	LongestBefore float64 `json:"longest_before_ms"`
 	P99During     float64 `json:"p99_within_ms"`
@@ -40,8 +40,9 @@ const timeLimit = 5 * time.Minute
 // Acquire acquires a permit and returns a function that releases it.
 type Acquire func(ctx context.Context) (release func(ctx context.Context) error, err error)
 
-// Measure acquires and releases permits until the server has taken a snapshot. Each grant and each release is a log
-// entry, so the server eventually takes a snapshot automatically.
+// Measure acquires and releases permits until the server has taken a snapshot, and returns how much the snapshot
+// delayed the grants. Each grant and each release is a log entry, so the server eventually takes a snapshot
+// automatically.
 func Measure(ctx context.Context, server *servers.Server, acquire Acquire) (*Delay, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeLimit, fmt.Errorf("%s took no snapshot within %v", server.ID, timeLimit))
 	defer cancel()
@@ -82,7 +83,8 @@ type grant struct {
 }
 
 // probe acquires and releases permits until done is closed. It completes the last call, so that no permit remains held.
-// Otherwise, the next caller would supersede that permit, and its release would leave the slot occupied.
+// Otherwise, the next caller would supersede that permit, and the slot would remain occupied after the caller's
+// release.
 func probe(ctx context.Context, done <-chan struct{}, acquire Acquire) (grants []grant, err error) {
 	for {
 		select {
@@ -150,7 +152,7 @@ func await(ctx context.Context, dir string) (span, error) {
 	}
 }
 
-// Names returns the names in a directory, which need not exist yet.
+// Names returns the names of the entries in a directory, which need not exist yet.
 func Names(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !os.IsNotExist(err) {
@@ -163,7 +165,8 @@ func Names(dir string) ([]string, error) {
 	return names, nil
 }
 
-// compare compares the grants in progress during the snapshot with those in an equally long period before it.
+// compare compares the grants in progress during the snapshot with those in the period before it, which is just as long
+// but at least a second.
 func (s span) compare(grants []grant) *Delay {
 	length := s.to.Sub(s.from)
 	during := between(grants, s.from, s.to)
@@ -174,7 +177,7 @@ func (s span) compare(grants []grant) *Delay {
 	return r
 }
 
-// between returns the durations of the grants that overlap the period.
+// between returns the latencies of the grants that overlap the period.
 func between(grants []grant, from, to time.Time) []time.Duration {
 	var took []time.Duration
 	for _, s := range grants {

@@ -21,11 +21,11 @@ const (
 	exitForeign = 78
 )
 
-// FullDisk requires a separate disk for each server.
+// FullDisk is the kind that fills a server's disk. It requires a separate disk for each server.
 const FullDisk = "full-disk"
 
-// logFile contains the term, the vote and the log, with markFile next to it, unless the log is in separate files in the
-// directory logDir.
+// logFile contains the term and the vote. Depending on the log store, the log is also in logFile, with markFile next to
+// it, or in separate files in the directory logDir.
 const (
 	logFile  = "raft.db"
 	markFile = "acknowledged"
@@ -37,8 +37,8 @@ func isLogFile(file string) bool {
 	return file == logFile || file == markFile || filepath.Dir(file) == logDir
 }
 
-// damage kills a follower, truncates one of its files or flips bytes in it, and restarts the server. The server must
-// refuse the damaged file (see checkExit). A new member then replaces it.
+// damage kills a follower, truncates or corrupts one of its files, and restarts the server. The server must refuse the
+// damaged file (see checkExit). A new member then replaces the server.
 func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 	a.damageMu.Lock() // a cluster does not survive damage to a majority
 	defer a.damageMu.Unlock()
@@ -55,7 +55,7 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer stop()
 	code, ok := 0, false
-	for n := 0; n < 3 && !ok; n++ { // another fault may kill the new member
+	for n := 0; n < 3 && !ok; n++ { // another fault may kill the server first
 		if err := a.start(s); err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func damage(ctx context.Context, a *Arena, random *rand.Rand) error {
 		err := s.Ready(readyCtx)
 		cancel()
 		if err == nil || s.Running() {
-			return nil // it is running, or is waiting for other faults to end
+			return nil // it is ready, or is waiting for other faults to end
 		}
 		code, ok = s.Exited()
 	}
@@ -93,7 +93,8 @@ func checkExit(file string, code int, exited bool, log string) error {
 	return nil
 }
 
-// damageFile damages a file of the log, the stable store or a snapshot, and returns the file and the kind of damage.
+// damageFile damages a random file in a data directory and returns the file and the kind of damage. At least half of
+// the time, the file is part of the log.
 func damageFile(dir string, random *rand.Rand) (file, how string, err error) {
 	var files []string
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -31,8 +31,8 @@ type Arena struct {
 	// Full fills a server's disk and returns a function that frees the space. It is nil if the servers do not have
 	// separate disks.
 	Full func(*servers.Server) (func(), error)
-	// Disk sets the state of a server's disk, as defined by the build tag `faulty`. It is nil if the servers were built
-	// without that tag.
+	// Disk sets the state of a server's disk, as defined by the code with the build tag `faulty`. It is nil if the
+	// servers were built without that tag.
 	Disk func(s *servers.Server, state string) error
 	// Names and Foreign are nil except in Misdirected runs. Foreign is another cluster.
 	Names   Addresses
@@ -69,7 +69,7 @@ type Network interface {
 }
 
 // A Kind injects one fault and returns when the fault has ended or the context is done. It repairs everything that Heal
-// does not repair. An error means that the harness failed, not the cluster.
+// does not repair. An error means that the harness failed, or that a server did not handle the fault as it must.
 type Kind func(context.Context, *Arena, *rand.Rand) error
 
 // kinds returns all kinds of faults by name.
@@ -111,7 +111,8 @@ const Mixed = "mixed"
 // Names returns the sorted names of all kinds.
 func Names() []string { return slices.Sorted(maps.Keys(kinds())) }
 
-// Run injects one fault of a kind after another until the context is done. It returns the number of faults by name.
+// Run injects faults of the given kind, one after another, until the context is done. It returns the number of faults
+// by name.
 func Run(ctx context.Context, a *Arena, name string, seed uint64) (map[string]int, error) {
 	all := kinds()
 	choice, lanes := []string{name}, 1
@@ -173,7 +174,7 @@ func (a *Arena) Heal() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.Disk != nil {
-		if err := a.disks(a.Members(), ""); err != nil {
+		if err := a.setDisks(a.Members(), ""); err != nil {
 			return err
 		}
 	}

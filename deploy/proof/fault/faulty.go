@@ -15,8 +15,8 @@ const (
 	DiskError = "disk-error"
 )
 
-// hangDelay exceeds the ten seconds after which a server assumes that its disk is hung. exitTimeout is how long it may
-// take to exit.
+// hangDelay exceeds the ten seconds after which a server assumes that its disk is hung. exitTimeout is how long a
+// server may take to exit.
 const (
 	hangDelay   = 11 * time.Second
 	exitTimeout = 15 * time.Second
@@ -37,8 +37,8 @@ func (a *Arena) victims(ctx context.Context, random *rand.Rand) []*servers.Serve
 	return []*servers.Server{leader, follower}
 }
 
-// disks sets the state of the servers' disks.
-func (a *Arena) disks(all []*servers.Server, state string) error {
+// setDisks puts each server's disk into the given state.
+func (a *Arena) setDisks(all []*servers.Server, state string) error {
 	for _, s := range all {
 		if err := a.Disk(s, state); err != nil {
 			return err
@@ -61,14 +61,14 @@ func slowDisk(ctx context.Context, a *Arena, random *rand.Rand) error {
 	for _, s := range all {
 		a.Note(fmt.Sprintf("%s: %v", SlowDisk, delay), s.ID)
 	}
-	if err := a.disks(all, "delay "+delay.String()); err != nil {
+	if err := a.setDisks(all, "delay "+delay.String()); err != nil {
 		return err
 	}
 	if delay == hangDelay {
 		return a.awaitExit(ctx, random, all)
 	}
 	sleep(ctx, length)
-	if err := a.disks(all, ""); err != nil {
+	if err := a.setDisks(all, ""); err != nil {
 		return err
 	}
 	for _, s := range all {
@@ -88,7 +88,7 @@ func diskError(ctx context.Context, a *Arena, random *rand.Rand) error {
 	for _, s := range all {
 		a.Note(DiskError+": "+state, s.ID)
 	}
-	if err := a.disks(all, state); err != nil {
+	if err := a.setDisks(all, state); err != nil {
 		return err
 	}
 	return a.awaitExit(ctx, random, all)
@@ -113,7 +113,7 @@ func (a *Arena) awaitExit(ctx context.Context, random *rand.Rand, all []*servers
 		}
 	}
 	sleep(ctx, between(random, 0, time.Second))
-	if err := a.disks(all, ""); err != nil {
+	if err := a.setDisks(all, ""); err != nil {
 		return err
 	}
 	for _, s := range all {

@@ -38,7 +38,7 @@ func (h *Holder) StartNext() error {
 	return err
 }
 
-// Stop stops the current process and returns the records of all processes.
+// Stop stops the current process and returns the records of all of the holder's processes.
 func (h *Holder) Stop() ([]history.Entry, error) {
 	var entries []history.Entry
 	for i, p := range h.processes {
@@ -64,8 +64,8 @@ func (h *Holder) atTask() bool {
 	inProgress := map[uint64]bool{}
 	for _, e := range h.last().Records() {
 		switch {
-		case e.Handed != nil:
-			inProgress[e.Handed.Token] = true
+		case e.HandedTask != nil:
+			inProgress[e.HandedTask.Token] = true
 		case e.Call != nil && e.Call.Request.Kind == history.EndTask:
 			delete(inProgress, e.Call.Request.Token)
 		}

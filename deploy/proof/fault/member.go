@@ -38,7 +38,7 @@ func (a *Arena) join(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		status, err := s.Status(ctx)
-		if err == nil && voter(status, id) {
+		if err == nil && isVoter(status, id) {
 			return a.Clients.SetEndpoints(a.Endpoints())
 		}
 		if !s.Running() { // other faults prevented it from joining, so try again
@@ -54,7 +54,7 @@ func (a *Arena) join(ctx context.Context) error {
 	}
 }
 
-func voter(status *gatekeeperv1.GetStatusResponse, id string) bool {
+func isVoter(status *gatekeeperv1.GetStatusResponse, id string) bool {
 	for _, m := range status.Members {
 		if m.Id == id {
 			return m.Voter

@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Misdirected requires addresses that can be redirected, and another cluster.
+// Misdirected is the kind that redirects addresses. It requires addresses that can be redirected, and another cluster.
 const Misdirected = "misdirected"
 
 // Hop is the suffix of a server's API endpoint for other members, if they reach the API over a different link than

@@ -14,15 +14,15 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// Overload is the name of this kind. In its runs and in mixed runs, each server executes at most MaxCalls calls
-// concurrently, so that even a laptop can make ten times as many calls.
+// Overload is the kind that floods the servers with calls. In its runs and in mixed runs, each server executes at most
+// MaxCalls calls concurrently, so that even a laptop can make ten times as many.
 const (
 	Overload = "overload"
 	MaxCalls = 64
 )
 
 // overload adds ten times as many callers as one server can serve concurrently. They retry their calls immediately,
-// regardless of the response. In the meantime, other clients' calls are refused. The history check verifies that
+// regardless of the response. In the meantime, other clients' calls may be refused. The history check verifies that
 // refused calls were not executed.
 func overload(ctx context.Context, a *Arena, random *rand.Rand) error {
 	overloadCtx, cancel := context.WithTimeout(ctx, between(random, time.Second, 4*time.Second))

@@ -11,7 +11,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// pending holds the requests for firings whose outcomes a client awaits.
+// pending holds the await requests for firings whose outcomes no client has received yet.
 type pending struct {
 	mu  sync.Mutex // guards all
 	all []history.Request
@@ -58,7 +58,7 @@ func (b *bare) await(ctx context.Context, r history.Request, random *rand.Rand) 
 	b.pending.add(r)
 }
 
-// awaitFiring awaits the outcome of a firing with the client library.
+// awaitFiring uses the client library to await a firing's outcome.
 func (l *library) awaitFiring(ctx context.Context, r history.Request) {
 	f, due := firing(r.Firing)
 	done := l.Call(r)

@@ -16,9 +16,9 @@ type bare struct {
 	random       *rand.Rand
 	servers      *endpoints
 	world        []Semaphore
-	held         *held
+	held         *heldTokens
 	pending      *pending
-	turns        int
+	lastID       int
 	identities   identities
 	waitFraction float64        // fraction of its acquires that wait in the queue
 	delayed      sync.WaitGroup // delayed calls
@@ -28,7 +28,7 @@ type bare struct {
 func (b *bare) run(ctx context.Context) {
 	defer b.delayed.Wait()
 	for ctx.Err() == nil {
-		b.turn(ctx)
+		b.runRound(ctx)
 		pause(ctx, time.Duration(b.random.IntN(15))*time.Millisecond)
 	}
 }
@@ -40,16 +40,16 @@ func (b *bare) chance(p float64) bool { return b.random.Float64() < p }
 // upTo returns a random duration below d.
 func (b *bare) upTo(d time.Duration) time.Duration { return time.Duration(b.random.Int64N(int64(d))) }
 
-// turn makes either one acquisition under a fresh identity, from its first to its last call, or a sequence of
+// runRound makes either one acquisition under a fresh identity, from its first to its last call, or a sequence of
 // acquisitions under a reused identity.
-func (b *bare) turn(ctx context.Context) {
+func (b *bare) runRound(ctx context.Context) {
 	if b.chance(0.6) {
 		b.runIncarnations(ctx)
 		return
 	}
 	s := b.world[b.random.IntN(len(b.world))]
 	r := b.request(s, history.Identity{Group: []string{"east", "west"}[b.random.IntN(2)], Acquirer: b.Client()})
-	r.Identity.HolderID = fmt.Sprint(b.turns)
+	r.Identity.HolderID = fmt.Sprint(b.lastID)
 	if s.Weights {
 		r.Weight = uint32(1 + b.random.IntN(3))
 	}
@@ -60,15 +60,15 @@ func (b *bare) turn(ctx context.Context) {
 	b.hold(ctx, s, r, resp)
 }
 
-// request returns a new acquisition.
+// request returns a new acquire request.
 func (b *bare) request(s Semaphore, id history.Identity) history.Request {
-	b.turns++
-	r := history.Request{Semaphore: s.Name, Identity: id, RequestID: fmt.Sprintf("%s-%d", b.Client(), b.turns), Weight: 1}
+	b.lastID++
+	r := history.Request{Semaphore: s.Name, Identity: id, RequestID: fmt.Sprintf("%s-%d", b.Client(), b.lastID), Weight: 1}
 	r.Firing = s.firingAt(time.Now())
 	return r
 }
 
-// attempt makes attempts until the outcome is known. Sometimes it gives up earlier.
+// attempt repeats an acquire request until its outcome is known. Sometimes it gives up earlier.
 func (b *bare) attempt(ctx context.Context, r history.Request) (history.Response, bool) {
 	wait := b.chance(b.waitFraction) && r.RequestID != ""
 	for range 6 {
@@ -96,7 +96,7 @@ func (b *bare) attempt(ctx context.Context, r history.Request) (history.Response
 	return history.Response{}, false
 }
 
-// hold uses a permit the way a holder does, and returns the time until which the holder believes it holds the permit.
+// hold uses a permit like a real holder, and returns the time until which the holder believes it holds the permit.
 func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, resp history.Response) (until time.Duration) {
 	token, safe, from := resp.Token, resp.SafeUntil, b.Now()
 	believe := func(to time.Duration) {
@@ -104,7 +104,7 @@ func (b *bare) hold(ctx context.Context, s Semaphore, r history.Request, resp hi
 		b.Belief(history.Belief{Semaphore: s.Name, Token: token, Weight: r.Weight, From: from, Until: to})
 	}
 	if safe <= from {
-		return from // the response came too late
+		return from // the response arrived too late
 	}
 	believe(safe)
 	b.held.add(s.Name, token)

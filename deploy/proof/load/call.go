@@ -77,7 +77,7 @@ func outcome(err error) history.Outcome {
 	return history.Unknown
 }
 
-// reason returns the machine-readable reason of a server's error, or "".
+// reason returns the machine-readable reason in a server's error, or "".
 func reason(err error) string {
 	for _, d := range status.Convert(err).Details() {
 		if i, ok := d.(*errdetails.ErrorInfo); ok {
@@ -105,15 +105,15 @@ func identity(id history.Identity) *gatekeeperv1.Identity {
 	return &gatekeeperv1.Identity{Group: id.Group, Acquirer: id.Acquirer, HolderId: id.HolderID}
 }
 
-// firingAt returns the semaphore's current firing, in the format of the history, or "" if it has no firings.
+// firingAt returns the semaphore's current firing, in the history's format, or "" if it has no firings.
 func (s *Semaphore) firingAt(now time.Time) string {
-	if s.Firings == 0 {
+	if s.FiringInterval == 0 {
 		return ""
 	}
-	return "tick@" + now.Truncate(s.Firings).UTC().Format(time.RFC3339Nano)
+	return "tick@" + now.Truncate(s.FiringInterval).UTC().Format(time.RFC3339Nano)
 }
 
-// firing parses "name@due". The due time is in nanoseconds.
+// firing parses "name@due". It returns the firing and its due time, which has nanosecond precision.
 func firing(text string) (*gatekeeperv1.Firing, time.Time) {
 	if text == "" {
 		return nil, time.Time{}
@@ -131,7 +131,7 @@ func (c caller) acquire(ctx context.Context, on stubs, r history.Request, wait b
 	return c.acquireLate(ctx, on, r, wait, 0)
 }
 
-// acquireLate is like acquire, but the request takes some time to reach the server.
+// acquireLate is like acquire, but simulates a request that takes some time to reach the server.
 func (c caller) acquireLate(ctx context.Context, on stubs, r history.Request, wait bool, delay time.Duration) (history.Response, history.Outcome) {
 	r.Kind, r.Wait = history.Acquire, wait
 	sent := c.Now()

@@ -41,7 +41,7 @@ type Options struct {
 type Clients struct {
 	opts     Options
 	servers  endpoints
-	held     held
+	held     heldTokens
 	pending  pending
 	operator *operator
 	all      sync.WaitGroup
@@ -142,12 +142,12 @@ func (c *Clients) Storm(ctx context.Context, count int) {
 		b.random = c.random(b.Client())
 		c.all.Go(func() {
 			for ctx.Err() == nil {
-				b.turns++
+				b.lastID++
 				s := b.world[b.random.IntN(len(b.world))]
-				if s.Firings > 0 {
+				if s.FiringInterval > 0 {
 					continue
 				}
-				r := history.Request{Semaphore: s.Name, Identity: history.Identity{Group: "storm", Acquirer: b.Client()}, RequestID: fmt.Sprintf("%s-%d", b.Client(), b.turns), Weight: 1}
+				r := history.Request{Semaphore: s.Name, Identity: history.Identity{Group: "storm", Acquirer: b.Client()}, RequestID: fmt.Sprintf("%s-%d", b.Client(), b.lastID), Weight: 1}
 				callCtx, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 				on := b.randomServer()
 				if resp, _ := b.acquire(callCtx, on, r, false); resp.Result == history.Granted {

@@ -18,8 +18,8 @@ func (s *steppedClock) Now() time.Duration {
 	return time.Duration(float64(boottime.Now())*s.rate) + time.Duration(s.steps.Load())
 }
 
-// maxBackward is the largest step backward. Real clocks used for permits are never set back. They may pause, as long as
-// the pause is within the permitted difference between clocks. The shortest permits last half a second.
+// maxBackward is the largest step backward. Real clients use clocks that are never set back. Such a clock may pause,
+// but only within the permitted difference between clocks. The shortest permits last half a second.
 const maxBackward = 3 * time.Millisecond
 
 // Step steps the clock of one client: forward, as if its machine had been suspended, or slightly backward. It returns

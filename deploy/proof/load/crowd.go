@@ -46,7 +46,7 @@ func (c *Clients) Crowd(ctx context.Context, count int, addresses []string, worl
 func (b *bare) joinQueue(ctx context.Context, s Semaphore) {
 	r := b.request(s, history.Identity{Group: "crowd", Acquirer: b.Client()})
 	if b.chance(0.5) {
-		r.Identity.HolderID = fmt.Sprint(b.turns)
+		r.Identity.HolderID = fmt.Sprint(b.lastID)
 	}
 	for ctx.Err() == nil {
 		callCtx, cancel := context.WithTimeout(ctx, time.Minute)
@@ -67,7 +67,7 @@ func (b *bare) joinQueue(ctx context.Context, s Semaphore) {
 func (b *bare) holdBriefly(ctx context.Context, s Semaphore, resp history.Response) {
 	record := history.Belief{Semaphore: s.Name, Token: resp.Token, Weight: 1, From: b.Now(), Until: resp.SafeUntil}
 	if record.Until <= record.From {
-		return // the response came too late
+		return // the response arrived too late
 	}
 	b.Belief(record)
 	pause(ctx, time.Duration(b.random.IntN(10))*time.Millisecond)

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// held holds the tokens of bare clients' permits, for operators that revoke them or take them over.
-type held struct {
+// heldTokens holds the tokens of bare clients' permits, for operators that revoke them or take them over.
+type heldTokens struct {
 	mu     sync.Mutex // guards tokens
 	tokens map[string]map[uint64]bool
 	recent []uint64 // the most recently removed tokens
 }
 
-func (h *held) add(semaphore string, token uint64) {
+func (h *heldTokens) add(semaphore string, token uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.tokens == nil {
@@ -26,7 +26,7 @@ func (h *held) add(semaphore string, token uint64) {
 	h.tokens[semaphore][token] = true
 }
 
-func (h *held) remove(semaphore string, token uint64) {
+func (h *heldTokens) remove(semaphore string, token uint64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.tokens[semaphore], token)
@@ -35,7 +35,7 @@ func (h *held) remove(semaphore string, token uint64) {
 }
 
 // recentToken returns a token, of any semaphore, that was held until recently.
-func (h *held) recentToken(random *rand.Rand) (uint64, bool) {
+func (h *heldTokens) recentToken(random *rand.Rand) (uint64, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.recent) == 0 {
@@ -46,7 +46,7 @@ func (h *held) recentToken(random *rand.Rand) (uint64, bool) {
 
 // awaitToken returns a held token, or briefly waits for the next one. Most tokens are held for only a few milliseconds,
 // so occasional polling would rarely find one.
-func (h *held) awaitToken(ctx context.Context, semaphore string, random *rand.Rand) (token uint64, ok bool) {
+func (h *heldTokens) awaitToken(ctx context.Context, semaphore string, random *rand.Rand) (token uint64, ok bool) {
 	for range 100 {
 		if token, ok = h.randomToken(semaphore, random); ok || ctx.Err() != nil {
 			break
@@ -57,7 +57,7 @@ func (h *held) awaitToken(ctx context.Context, semaphore string, random *rand.Ra
 }
 
 // randomToken returns a random token of a semaphore.
-func (h *held) randomToken(semaphore string, random *rand.Rand) (uint64, bool) {
+func (h *heldTokens) randomToken(semaphore string, random *rand.Rand) (uint64, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	n := len(h.tokens[semaphore])

@@ -37,10 +37,10 @@ func (l *library) run(ctx context.Context, jobs int, seed uint64) {
 	l.awaiting.Wait()
 }
 
-// run makes one turn after another until the context is done.
+// run makes one round after another until the context is done.
 func (j *job) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		j.turn(ctx)
+		j.runRound(ctx)
 		pause(ctx, time.Duration(j.random.Int64N(int64(j.maxPause))))
 	}
 }
@@ -53,48 +53,48 @@ type job struct {
 	holderID string
 	// longFraction is the fraction of permits that are held for longer than their duration, which requires refreshes.
 	longFraction float64
-	// maxPause is the longest pause between two turns.
+	// maxPause is the longest pause between two rounds.
 	maxPause time.Duration
 	random   *rand.Rand
-	turns    int
+	lastID   int
 	// last maps each semaphore and identity to the identity's last token. When the job acquires the next token, it no
 	// longer relies on the last one, and the client library may report that to the servers.
 	last map[string]uint64
 }
 
-// turn makes one run under a fresh identity, or a sequence of runs under one of the job's reused identities. A reused
-// identity simulates a restarted process, or is used at the same time by another client. Two jobs of the same client
-// never share an identity, because the client library would reject it.
-func (j *job) turn(ctx context.Context) {
+// runRound makes one run under a fresh identity, or a sequence of runs under one of the job's reused identities. A
+// reused identity simulates a restarted process, or is used at the same time by another client. Two jobs of the same
+// client never share an identity, because the client library would reject it.
+func (j *job) runRound(ctx context.Context) {
 	s := j.world[j.random.IntN(len(j.world))]
 	id := history.Identity{Group: "east", Acquirer: j.host, HolderID: j.holderID}
 	runs := 1 + j.random.IntN(3)
 	switch n := j.random.IntN(10); {
 	case n < 4:
-		j.turns++
-		id.Acquirer, id.HolderID, runs = j.Client(), fmt.Sprintf("%s%d-%d", j.Client(), j.number, j.turns), 1
+		j.lastID++
+		id.Acquirer, id.HolderID, runs = j.Client(), fmt.Sprintf("%s%d-%d", j.Client(), j.number, j.lastID), 1
 	case n < 7:
 		id.Acquirer = j.shared
 		s = j.world[(j.number*5+j.random.IntN(2))%len(j.world)] // a semaphore that the other clients also use
 	}
 	for range runs {
-		j.turns++
+		j.lastID++
 		r := history.Request{
 			Kind: history.Acquire, Semaphore: s.Name, Weight: 1, Identity: id,
-			RequestID: fmt.Sprintf("%s%d-%d", j.Client(), j.number, j.turns),
+			RequestID: fmt.Sprintf("%s%d-%d", j.Client(), j.number, j.lastID),
 		}
 		r.Firing = s.firingAt(time.Now())
 		if j.random.Float64() < 0.3 {
 			r.RequestID = "" // the client library generates one, and cancels the request when it gives up
 		}
-		for unknown := true; unknown && ctx.Err() == nil && j.random.Float64() < 0.8; { // retry, or move on to the next one
-			unknown = j.once(ctx, s, r)
+		for unknown := true; unknown && ctx.Err() == nil && j.random.Float64() < 0.8; { // retry, or move on to the next request
+			unknown = j.runOnce(ctx, s, r)
 		}
 	}
 }
 
-// once acquires a permit, runs, and releases the permit. It reports whether the outcome of the acquire is unknown.
-func (j *job) once(ctx context.Context, s Semaphore, r history.Request) (unknown bool) {
+// runOnce acquires a permit, holds it for a while and releases it. It reports whether the acquire's outcome is unknown.
+func (j *job) runOnce(ctx context.Context, s Semaphore, r history.Request) (unknown bool) {
 	l, random := j.library, j.random
 	key := fmt.Sprintf("%s %v", s.Name, r.Identity)
 	r.Replaces = j.last[key]
@@ -140,7 +140,7 @@ func (j *job) once(ctx context.Context, s Semaphore, r history.Request) (unknown
 		length = time.Duration(random.Int64N(int64(3 * s.Definition.Duration)))
 	}
 	if random.Float64() < 0.1 {
-		// Simulate a job that ignores its context and runs until no holder may rely on the permit anymore.
+		// Simulate a job that ignores its context and runs until it is done or its permit has ended.
 		select {
 		case <-time.After(length):
 		case <-p.Done():
@@ -183,8 +183,8 @@ type belief struct {
 	stopped  chan struct{} // closed after the last record
 }
 
-// poll is the interval at which a holder records its belief.
-const poll = 5 * time.Millisecond
+// pollInterval is the interval at which a holder records its belief.
+const pollInterval = 5 * time.Millisecond
 
 func (l *library) believe(p *client.Permit) *belief {
 	b := &belief{library: l, permit: p, stopping: make(chan struct{}), stopped: make(chan struct{})}
@@ -193,7 +193,8 @@ func (l *library) believe(p *client.Permit) *belief {
 	return b
 }
 
-// poll reads the local deadline. If the permit no longer has one, the previous deadline remains valid.
+// poll reads the permit's local deadline and records it if it has changed. If the permit no longer has a deadline, the
+// previous one remains valid.
 func (b *belief) poll() {
 	var before, left time.Duration
 	for torn := true; torn; torn = b.Now()-before > time.Millisecond { // retry if suspended between the two readings
@@ -214,7 +215,7 @@ func (b *belief) poll() {
 // follow records the belief until the permit is lost or released.
 func (b *belief) follow() {
 	defer close(b.stopped)
-	tick := time.NewTicker(poll)
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for ended := false; !ended; {
 		select {

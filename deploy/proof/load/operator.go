@@ -19,7 +19,7 @@ type operator struct {
 	caller
 	random  *rand.Rand
 	servers *endpoints
-	held    *held
+	held    *heldTokens
 	edits   int
 }
 
@@ -53,13 +53,13 @@ func (o *operator) changes(s Semaphore) []func(context.Context) {
 		return []func(context.Context){revoke}
 	case s.Definition.HoldOnExpiry:
 		return []func(context.Context){func(ctx context.Context) { o.clear(ctx, s.Name) }}
-	case s.Firings > 0 && s.Definition.Takeover:
+	case s.FiringInterval > 0 && s.Definition.Takeover:
 		return []func(context.Context){func(ctx context.Context) { o.takeOver(ctx, s) }}
 	}
 	return nil
 }
 
-// perform makes a call whose successful result is Done, and returns its error.
+// perform makes and records a call that returns Done on success, and returns its error.
 func (o *operator) perform(ctx context.Context, r history.Request, do func(context.Context, stubs) (revision uint64, err error)) error {
 	done := o.Call(r)
 	callCtx, cancel := context.WithTimeout(ctx, time.Second)
@@ -86,7 +86,8 @@ func (o *operator) edit(ctx context.Context, s Semaphore, expected uint64) uint6
 	return o.replace(ctx, s.Name, def, expected)
 }
 
-// replace retries the edit until its outcome is known or it gives up. It returns the new version, or 0.
+// replace replaces a definition, retrying until the outcome is known or it gives up. It returns the new version, or 0
+// if the edit failed or its outcome is unknown.
 func (o *operator) replace(ctx context.Context, name string, def history.Definition, expected uint64) uint64 {
 	o.edits++
 	r := history.Request{
@@ -112,7 +113,7 @@ func (o *operator) replace(ctx context.Context, name string, def history.Definit
 	return 0
 }
 
-// read reads a definition and returns it with its version, or 0 if the version is unknown.
+// read reads a definition and returns its version and content, or 0 and nil if it does not exist or cannot be read.
 func (o *operator) read(ctx context.Context, name string) (uint64, *history.Definition) {
 	done := o.Call(history.Request{Kind: history.Read, Semaphore: name})
 	callCtx, cancel := context.WithTimeout(ctx, time.Second)
@@ -145,7 +146,7 @@ func (o *operator) pause(ctx context.Context, s Semaphore) {
 }
 
 // dwell waits for a random time while a change is in effect. It waits longer for semaphores with tasks, because the
-// time of a worker's grant is known less precisely than that of a caller's grant.
+// time of a worker's grant is known less precisely than the time of a caller's.
 func (o *operator) dwell(ctx context.Context, s Semaphore) {
 	longest := 400 * time.Millisecond
 	if s.HasTasks {
@@ -163,7 +164,7 @@ func (o *operator) resume(ctx context.Context, s Semaphore) error {
 	})
 }
 
-// drain returns, for half of the changes that support it, how long holders may continue. For the others it returns nil.
+// drain returns a random drain time for about half of the changes that support one, and nil otherwise.
 func (o *operator) drain(supported bool) *durationpb.Duration {
 	if !supported || o.random.IntN(2) == 0 {
 		return nil
@@ -237,7 +238,7 @@ func (o *operator) clear(ctx context.Context, name string) {
 	}
 }
 
-// create creates the semaphores of a world.
+// create creates a world's semaphores.
 func (o *operator) create(ctx context.Context, world []Semaphore) error {
 	for _, s := range world {
 		o.edits++

@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// ReadJobs reads every job of a history twice, each time from a random server. There must be no concurrent changes.
+// ReadJobs reads every job in a history twice, each time from a random server. There must be no concurrent changes.
 func (c *Clients) ReadJobs(ctx context.Context, entries []history.Entry) error {
 	record := c.recorder("reading jobs")
 	for range 2 {

@@ -17,8 +17,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// submitter submits jobs, including jobs that it, a previous process, or another submitter has already submitted. The
-// content of a job depends only on its id, so that every submitter submits the same content.
+// submitter submits jobs, including jobs that it, a previous process, or another submitter has already submitted. A
+// job's content depends only on its id, so every submitter submits the same content.
 type submitter struct {
 	*library
 	random *rand.Rand
@@ -34,13 +34,13 @@ func Submit(ctx context.Context, name, host string, opts Options) error {
 	defer l.client.Close()
 	s := &submitter{library: l, random: newRandom(opts.Seed, name)}
 	for ctx.Err() == nil {
-		s.turn(ctx)
+		s.step(ctx)
 		pause(ctx, time.Duration(s.random.IntN(150))*time.Millisecond)
 	}
 	return nil
 }
 
-// pick returns a job id: a new one, or one that this host or any other submitter may have used already.
+// pick returns a new job id, or one that this host or another submitter may already have used.
 func (s *submitter) pick() string {
 	semaphore := []string{"work/0", "work/0", "work/1"}[s.random.IntN(3)]
 	switch n := s.random.IntN(10); {
@@ -80,7 +80,7 @@ func jobOf(id string) (work.Job, [][]byte) {
 	return job, tasks
 }
 
-func (s *submitter) turn(ctx context.Context) {
+func (s *submitter) step(ctx context.Context) {
 	id := s.pick()
 	job, tasks := jobOf(id)
 	var cut bool
@@ -115,7 +115,7 @@ func (s *submitter) turn(ctx context.Context) {
 // errAborted aborts a submission partway through.
 var errAborted = errors.New("the submission was aborted")
 
-// submit submits a job and reports whether it is stored.
+// submit submits a job and reports whether it was stored.
 func (s *submitter) submit(ctx context.Context, job work.Job, tasks [][]byte, cut bool) bool {
 	recorded := history.JobOf(&gatekeeperv1.JobSpec{Id: job.ID, MaxAttempts: uint32(job.MaxAttempts), RetryFailed: job.RetryFailed}, tasks)
 	recorded.Timeout, recorded.Submitter, recorded.Cut = job.Timeout > 0, job.Submitter != nil, cut
@@ -179,7 +179,7 @@ func (s *submitter) follow(ctx context.Context, id string) {
 	done(history.Known, history.ReadJob(last.Job, all), nil)
 }
 
-// operate makes a change that an operator may make to a job of this kind. It reports whether it made one.
+// operate makes the change, if any, that an operator makes to jobs of this kind. It reports whether it made one.
 func (s *submitter) operate(ctx context.Context, id string) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -222,7 +222,7 @@ func (c *Clients) AwaitJobs(ctx context.Context) error {
 	}
 }
 
-// unfinished returns the jobs that have not finished.
+// unfinished describes the jobs that have not finished.
 func (c *Clients) unfinished(ctx context.Context) (ids []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -233,7 +233,8 @@ func (c *Clients) unfinished(ctx context.Context) (ids []string, err error) {
 			return nil, err
 		}
 		for _, j := range r.GetJobs() {
-			if !j.GetOver() && j.GetState() != gatekeeperv1.JobState_JOB_STATE_RECEIVING { // those are dropped after a minute
+			// Servers drop incomplete submissions after a minute.
+			if !j.GetOver() && j.GetState() != gatekeeperv1.JobState_JOB_STATE_RECEIVING {
 				ids = append(ids, fmt.Sprintf("%s (%v, %d waiting, %d held)", j.GetSpec().GetId(), j.GetState(), j.GetWaiting(), j.GetHeld()))
 			}
 		}

@@ -12,8 +12,8 @@ import (
 // of the permits to them.
 const visitPause = 500 * time.Millisecond
 
-// visit acquires permits of semaphores with tasks, like any caller, until the context is done. It acquires them under
-// the client's identity, another visitor's, or a worker's.
+// visit acquires permits from semaphores with tasks, as any caller may, until the context is done. It uses the client's
+// own identity, another visitor's, or a worker's.
 func (b *bare) visit(ctx context.Context) {
 	for ctx.Err() == nil {
 		s := b.world[b.random.IntN(len(b.world))]

@@ -16,11 +16,11 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// ownerName is the semaphore whose permits prevent jobs from being cancelled.
+// ownerName is the semaphore from which submitters acquire permits that keep their jobs from being cancelled.
 const ownerName = "work/owners"
 
-// WorkWorld returns the semaphores whose permits carry tasks, and the job owners' semaphore. One group is admitted
-// until an operator moves the work to the other group. One semaphore has a cooldown, either after each task or only
+// WorkWorld returns the semaphores whose permits carry tasks, and the job owners' semaphore. Only one group is admitted
+// until an operator moves the work to the other. One of the semaphores has a cooldown, either after each task or only
 // after a loss, depending on the seed.
 func WorkWorld(seed uint64) []Semaphore {
 	random := rand.New(rand.NewPCG(seed, 3))
@@ -45,13 +45,13 @@ const (
 	away = "west"
 )
 
-// withTasks returns the semaphores of a world whose permits carry tasks.
+// withTasks returns only the semaphores whose permits carry tasks.
 func withTasks(world []Semaphore) []Semaphore {
 	return slices.DeleteFunc(slices.Clone(world), func(s Semaphore) bool { return !s.HasTasks })
 }
 
-// worker executes the tasks of a semaphore as carelessly as real workers do: it fails, returns tasks, works for longer
-// than its permit lasts, and ignores its context.
+// worker executes a semaphore's tasks as carelessly as real workers do: it fails, returns tasks, works for longer than
+// its permit lasts, and ignores its context.
 type worker struct {
 	*library
 	semaphore Semaphore
@@ -139,7 +139,7 @@ func (w *worker) plan() plan {
 
 func (w *worker) handle(ctx context.Context, t *work.Task) ([]byte, error) {
 	p := t.Permit()
-	w.Handed(history.Handed{
+	w.HandedTask(history.HandedTask{
 		Token: t.Token(), Semaphore: p.Semaphore(), Identity: history.Identity{Group: p.Group(), Acquirer: p.Acquirer(), HolderID: p.HolderID()},
 		Job: t.Job(), Index: uint32(t.Index()), Content: history.Content(t.Payload()), Attempt: uint32(t.Attempt()),
 	})
@@ -203,7 +203,7 @@ func jobIDs(entries []history.Entry) map[string]bool {
 	return ids
 }
 
-// semaphoreOf returns the semaphore of a job, which is part of its id.
+// semaphoreOf returns the name of a job's semaphore, which is part of the job's id.
 func semaphoreOf(id string) string {
 	name, _, _ := strings.Cut(id, ":")
 	return name

@@ -1,4 +1,4 @@
-// Package load contains the clients of a fault run. They acquire, hold, refresh, release, edit and watch, and record
+// Package load contains the clients in a fault run. They acquire, hold, refresh, release, edit and watch, and record
 // their observations. They are as careless as real clients.
 package load
 
@@ -17,8 +17,9 @@ import (
 type Semaphore struct {
 	Name       string
 	Definition history.Definition
-	// Firings is the period of firings. Each acquire claims the firing of the current period. 0 means no firings.
-	Firings time.Duration
+	// FiringInterval is the interval between firings. Each acquire claims the current interval's firing. 0 means no
+	// firings.
+	FiringInterval time.Duration
 	// Weights means that acquires may request weights above one.
 	Weights bool
 	// Edited means that an operator constantly replaces its definition.
@@ -27,13 +28,14 @@ type Semaphore struct {
 	Paused bool
 	// Revoked means that an operator revokes its permits.
 	Revoked bool
-	// HasTasks means that its permits carry tasks. An operator temporarily makes every change that can exclude workers.
+	// HasTasks means that its permits carry tasks. An operator temporarily makes each kind of change that can exclude
+	// workers.
 	HasTasks bool
-	// MaxPermits is the largest number of permits in edits. 0 means the number in its definition.
+	// MaxPermits is the largest number of permits that an edit sets. 0 means the number in its definition.
 	MaxPermits uint32
 }
 
-// World returns the semaphores of a run. Their durations depend on the seed.
+// World returns a run's semaphores. Their durations depend on the seed.
 func World(seed uint64) []Semaphore {
 	random := rand.New(rand.NewPCG(seed, 1))
 	var all []Semaphore
@@ -56,14 +58,14 @@ func World(seed uint64) []Semaphore {
 		s.Definition.MinHold, s.Definition.LossDelay = 300*time.Millisecond, 400*time.Millisecond
 	})
 	add("held/0", 2, func(s *Semaphore) { s.Definition.HoldOnExpiry = true })
-	add("fire/spent", 2, func(s *Semaphore) { s.Firings = 400 * time.Millisecond })
-	add("fire/free", 2, func(s *Semaphore) { s.Firings, s.Definition.FreeOnLoss = 400*time.Millisecond, true })
+	add("fire/spent", 2, func(s *Semaphore) { s.FiringInterval = 400 * time.Millisecond })
+	add("fire/free", 2, func(s *Semaphore) { s.FiringInterval, s.Definition.FreeOnLoss = 400*time.Millisecond, true })
 	add("fire/handed", 2, func(s *Semaphore) { // more than one of its holders may die within a period
-		s.Firings, s.Definition.FreeOnLoss, s.Definition.Takeover, s.Definition.MaxAttempts = 4*time.Second, true, true, 2
+		s.FiringInterval, s.Definition.FreeOnLoss, s.Definition.Takeover, s.Definition.MaxAttempts = 4*time.Second, true, true, 2
 		s.Definition.Duration /= 2
 	})
 	add("fire/judged", 2, func(s *Semaphore) {
-		s.Firings, s.Definition.Takeover = 2*time.Second, true
+		s.FiringInterval, s.Definition.Takeover = 2*time.Second, true
 		s.Definition.Duration /= 2
 	})
 	add("edit/0", 2, func(s *Semaphore) { s.Edited = true })

@@ -18,7 +18,7 @@ import (
 func (n *Net) Set(l network.Link, s network.State) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	l = network.Link{From: end(l.From), To: end(l.To)}
+	l = network.Link{From: serverOf(l.From), To: serverOf(l.To)}
 	err := errors.Join(n.cut(l, s.Down), n.shape(n.ports[l.To], s))
 	if n.failed == nil {
 		n.failed = err
@@ -46,7 +46,7 @@ func (n *Net) Heal() {
 func (n *Net) Reset(l network.Link) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	from, to := n.ports[end(l.From)], n.ports[end(l.To)]
+	from, to := n.ports[serverOf(l.From)], n.ports[serverOf(l.To)]
 	args := []string{"ss", "-K", "dst", n.addr(1 + to)}
 	if from > 0 {
 		args = append([]string{"ip", "netns", "exec", n.namespace(from)}, args...)
@@ -56,15 +56,15 @@ func (n *Net) Reset(l network.Link) {
 	}
 }
 
-// end returns the name of an endpoint's server, without the port.
-func end(name string) string {
+// serverOf returns the name of an endpoint's server, without the port.
+func serverOf(name string) string {
 	id, _, _ := strings.Cut(name, "/")
 	return id
 }
 
 // cut drops a link's packets, or lets them through again. Packets from a server are dropped after they have left its
-// network, when they arrive at the bridge. Packets from the machine are dropped when they leave the bridge. A sender
-// therefore never gets an error. The caller must hold mu.
+// network, when they arrive at the bridge. Packets from the machine are dropped when they leave the bridge. This way,
+// the sender never gets an error. The caller must hold mu.
 func (n *Net) cut(l network.Link, down bool) error {
 	pref, isDown := n.rules[l]
 	if isDown == down {

@@ -32,8 +32,8 @@ import (
 // ErrUnavailable means that this user cannot create network namespaces on this machine.
 var ErrUnavailable = errors.New("network namespaces require Linux, root, ip, tc with its bpf filter, and ss")
 
-// Outside is the endpoint on the machine itself, where the clients run. If the name of an endpoint contains a slash,
-// the part after the slash names one of the server's ports. The kernel does not distinguish ports.
+// Outside is the endpoint on the machine itself, where the clients run. If an endpoint's name contains a slash, the
+// part after the slash names one of the server's ports. Net ignores it, because each of its links carries all ports.
 const Outside = "clients"
 
 // control is the offset of a server's second address from its first.
@@ -107,7 +107,7 @@ func (n *Net) address() error {
 		} else if taken {
 			continue
 		}
-		err := all(
+		err := doAll(
 			[]string{"ip", "addr", "add", n.addr(1) + "/25", "dev", n.name + "b"},
 			[]string{"ip", "addr", "add", n.addr(1+control) + "/25", "dev", n.name + "b"},
 		)
@@ -186,7 +186,7 @@ func (n *Net) checkReset() error {
 type Place struct {
 	// Address is the address for members and clients. Control is the address for the harness, which is never cut.
 	Address, Control string
-	// CommandPrefix is the command prefix that runs a command in the server's network.
+	// CommandPrefix is prepended to a command to run it in the server's network.
 	CommandPrefix []string
 }
 
@@ -202,7 +202,7 @@ func (n *Net) Add(id string) (Place, error) {
 	}
 	n.ports[id] = k
 	ns, port := n.namespace(k), n.port(k)
-	err := all(
+	err := doAll(
 		[]string{"ip", "netns", "add", ns},
 		[]string{"ip", "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", ns},
 		[]string{"ip", "link", "set", port, "master", n.name + "b", "up"},
@@ -274,8 +274,8 @@ func values(m map[string]int) []int {
 	return all
 }
 
-// all runs commands until one fails.
-func all(commands ...[]string) error {
+// doAll runs commands until one fails.
+func doAll(commands ...[]string) error {
 	for _, c := range commands {
 		if err := do(c[0], c[1:]...); err != nil {
 			return err

@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 }
 
 // echo runs an echo server on port 7 and prints a line when it is ready. It also sends every line of standard input to
-// the address peer, and prints the responses. peer may be empty if there is no input.
+// the server at the address peer, and prints the responses. peer may be empty if there is no input.
 func echo(peer string) error {
 	l, err := net.Listen("tcp", ":7")
 	if err != nil {

@@ -20,14 +20,14 @@ type State struct {
 	Down bool
 	// Delay is added to all data, plus a random fraction of Jitter.
 	Delay, Jitter time.Duration
-	// Loss is the fraction of data, from 0 to 1, that must be resent, which takes Resend.
+	// Loss is the fraction of data, from 0 to 1, that is delayed by Resend, as if it had been lost and resent.
 	Loss float64
 	// Rate is the bandwidth in bytes per second. Data that exceeds it is dropped. 0 means unlimited. Proxies do not
 	// support it.
 	Rate int
 }
 
-// Resend is how long TCP takes to detect a loss.
+// Resend is how long TCP takes to detect a loss and resend the data.
 const Resend = 200 * time.Millisecond
 
 // Network is a set of proxies and the states of the links between their endpoints. It is safe for concurrent use.
@@ -40,7 +40,7 @@ type Network struct {
 	redirects map[string]string // targets of the endpoints whose addresses are redirected
 	changed   chan struct{}     // closed when any link changes
 	random    *rand.Rand
-	closers   map[io.Closer]Link // listeners and connections; for a connection, its dialing and dialed endpoints
+	closers   map[io.Closer]Link // listeners, and connections with the link along which they were dialed
 	closed    bool
 }
 

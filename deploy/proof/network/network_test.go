@@ -161,7 +161,7 @@ func TestPeer_ReadsOnlyDialerName(t *testing.T) {
 	}()
 	from, read, err := Peer(r)
 	if err != nil || from != "gk2" || string(read) != string(hello[:len(hello)-4]) {
-		t.Errorf("Peer() = %q, %q, %v; want gk2 and the bytes of its handshake", from, read, err)
+		t.Errorf("Peer() = %q, %q, %v; want gk2 and the handshake's bytes", from, read, err)
 	}
 	rest, err := io.ReadAll(r)
 	if err != nil || string(rest) != "rest" {

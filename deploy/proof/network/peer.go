@@ -6,9 +6,10 @@ import (
 	"io"
 )
 
-// Peer identifies the member that dialed a connection between members. It reads the member's id from the handshake.
+// Peer identifies the member that dialed a connection between members. It reads the member's id from the handshake, and
+// returns it with the bytes it read.
 func Peer(r io.Reader) (string, []byte, error) {
-	const preamble = 8 // a magic string and a version, followed by a status byte and the length of the body
+	const preamble = 8 // a magic string and a version, followed by a status byte and the body's length
 	head := make([]byte, preamble+3)
 	if _, err := io.ReadFull(r, head); err != nil {
 		return "", nil, err
@@ -17,7 +18,7 @@ func Peer(r io.Reader) (string, []byte, error) {
 	if _, err := io.ReadFull(r, body); err != nil {
 		return "", nil, err
 	}
-	// The first field of the body is the id of the cluster, and the second is the id of the member.
+	// The body's first field is the cluster's id, and the second is the member's id.
 	_, rest, ok := field(body)
 	from, _, ok2 := field(rest)
 	if !ok || !ok2 {

@@ -24,7 +24,7 @@ func (d *disks) add(id string) error {
 	return nil
 }
 
-// fill fills a server's disk.
+// fill fills a server's disk and returns a function that frees the space again.
 func (d *disks) fill(s *servers.Server) (func(), error) {
 	path := filepath.Join(d.dir, s.ID, "ballast")
 	f, err := os.Create(path)
@@ -52,7 +52,8 @@ const diskFile = "disk"
 
 func enableFaults(s *servers.Server) { s.Env = append(s.Env, "FAULTY_DISK="+diskFile) }
 
-// setDisk replaces the file atomically, because a server reads it before every write.
+// setDisk sets the state of a server's simulated disk. It replaces the file atomically, because the server reads it
+// before every write.
 func setDisk(s *servers.Server, state string) error {
 	file := filepath.Join(filepath.Dir(s.Data()), diskFile)
 	if err := os.WriteFile(file+".new", []byte(state), 0o600); err != nil {

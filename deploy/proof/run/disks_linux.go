@@ -2,7 +2,7 @@ package run
 
 import "golang.org/x/sys/unix"
 
-// size is large enough for the log of a run, and small enough to fill quickly.
+// size is large enough for a run's log, and small enough to fill quickly.
 const size = "size=48m"
 
 func mount(path string) error { return unix.Mount("tmpfs", path, "tmpfs", 0, size) }

@@ -63,7 +63,8 @@ func newTestbed(opts Options) (testbed, string, error) {
 // onlyProxies reports whether only proxies can inject a kind of fault.
 func onlyProxies(kind string) bool { return kind == fault.Misdirected }
 
-// checkSupport returns an error if a network does not support the kind of fault.
+// checkSupport returns the network and its name. If the network does not support the kind of fault, it closes the
+// network and returns an error.
 func checkSupport(g testbed, name, kind string) (testbed, string, error) {
 	if !g.Can(fault.Needs(kind)) {
 		return nil, "", errors.Join(fmt.Errorf("%w: %s with %s", ErrUnsupported, kind, name), g.close())
@@ -105,7 +106,7 @@ func (p *proxyNetwork) close() error {
 	return nil
 }
 
-// kernelNetwork is a network of kernel namespaces.
+// kernelNetwork is a network built from network namespaces.
 type kernelNetwork struct{ *namespaces.Net }
 
 // assignAddresses places the server in a separate network namespace, where all ports are free.

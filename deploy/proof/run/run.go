@@ -26,7 +26,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/servers"
 )
 
-// Options configure a run. All fields except Disks, Secure and Faulty are required.
+// Options configure a run. All fields except LogStore, Disks, Secure and Faulty are required.
 type Options struct {
 	// Binary is the gatekeeperd to run.
 	Binary string
@@ -58,14 +58,15 @@ type Report struct {
 	Operations int
 	// Unknown is the number of operations without a response.
 	Unknown int
-	// Grants is the number of granted permits. Reacquired is the number of responses that name a superseded token.
-	// LastTerm is the last leader's term.
+	// Grants is the number of granted permits. Reacquired is the number of grants that name a superseded token.
 	Grants, Reacquired int
 	// Outcomes counts failed jobs, jobs that were cut short, takeovers, handed-over firings, and awaited outcomes.
 	Outcomes map[string]int
+	// LastTerm is the highest term that any member reported after the faults.
 	LastTerm uint64
 	Faults   map[string]int
-	// Work counts outcomes of jobs and tasks. Disruptions counts faults injected into the processes that share tasks.
+	// Work counts the outcomes of jobs and tasks, and other clients' use of their semaphores. Disruptions counts faults
+	// injected into the processes that share tasks.
 	Work, Disruptions map[string]int
 	check.Result
 	// Entries is the whole history.
@@ -83,12 +84,12 @@ const (
 	// jobsTimeout is the time within which the remaining tasks must end. Some of them run for seconds, one after
 	// another, and other callers queue between them.
 	jobsTimeout = 3 * time.Minute
-	// modelTimeout bounds the model's search for each semaphore. The slowest of 35 saved histories, including crowds
-	// and mutants, takes 1.7 s for all its semaphores. The limit allows for a busy machine.
+	// modelTimeout bounds the model's search for each semaphore. The slowest of 35 saved histories, including runs with
+	// crowds and with mutants, takes 1.7 s for all its semaphores. The limit allows for a busy machine.
 	modelTimeout = time.Minute
-	// number of clients in each role
+	// The number of clients in each role.
 	holders, bareClients, libraryClients, visitors = 2, 40, 3, 3
-	// number of processes that share tasks
+	// The number of processes that share tasks.
 	workers, submitters = 2, 2
 )
 
@@ -321,7 +322,7 @@ func (r *Report) Check() error {
 		if op.Outcome() == history.Unknown {
 			r.Unknown++
 		}
-		if resp, ok := op.Answer(); ok && resp.Result == history.Granted {
+		if resp, ok := op.Response(); ok && resp.Result == history.Granted {
 			r.Grants++
 			if resp.Superseded != 0 {
 				r.Reacquired++
@@ -339,7 +340,7 @@ func countOutcomes(h *history.History) map[string]int {
 	n := map[string]int{"failed": 0, "cut-short": 0, "taken-over": 0, "handed-over": 0, "awaited": 0}
 	claimed := map[[2]string]uint64{}
 	for _, op := range h.Operations {
-		resp, ok := op.Answer()
+		resp, ok := op.Response()
 		switch r := op.Request; {
 		case !ok:
 		case r.Kind == history.Release && resp.Result == history.Released && r.Failed:
@@ -378,7 +379,7 @@ func countOrdinaryUse(h *history.History) map[string]int {
 		n[label] = 0
 	}
 	for _, op := range h.Operations {
-		resp, ok := op.Answer()
+		resp, ok := op.Response()
 		label := labels[op.Request.Kind]
 		switch {
 		case !ok || label == "" || !withTasks[op.Request.Semaphore], op.Request.Kind == history.Acquire && resp.Result != history.Granted:

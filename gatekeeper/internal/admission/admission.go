@@ -11,14 +11,14 @@ type Identity struct{ Group, Acquirer string }
 
 // Control counts a server's calls. Its methods are safe for concurrent use.
 type Control struct {
-	limits Limits
-	turns  chan struct{} // holds one element per Waiting call in progress; callers block on it in order of arrival
+	limits       Limits
+	waitingSlots chan struct{} // holds one element per Waiting call in progress; callers block on it in arrival order
 
 	mu          sync.Mutex // guards the fields below, and the fields of every Call
 	all         tally
 	connections map[any]*tally
 	identities  map[Identity]*tally
-	spare       []*tally // all zero, for reuse: tallies come and go with each call
+	spare       []*tally // unused tallies, all zero, kept for reuse
 	refused     [kinds][scopes]uint64
 }
 
@@ -31,25 +31,25 @@ type tally struct {
 func (t *tally) enter(k Kind) { t.open[k]++; t.calls++ }
 func (t *tally) leave(k Kind) { t.open[k]--; t.calls-- }
 
-// New returns a Control that enforces these limits.
+// New returns a Control that enforces the given limits.
 func New(limits Limits) *Control {
 	return &Control{
-		limits:      limits,
-		turns:       make(chan struct{}, limits.Working[Waiting]),
-		connections: make(map[any]*tally),
-		identities:  make(map[Identity]*tally),
-		spare:       make([]*tally, 0, 64),
+		limits:       limits,
+		waitingSlots: make(chan struct{}, limits.Working[Waiting]),
+		connections:  make(map[any]*tally),
+		identities:   make(map[Identity]*tally),
+		spare:        make([]*tally, 0, 64),
 	}
 }
 
-// Call is one admitted call. A nil *Call is a Vital call, and its methods do nothing.
+// Call is one admitted call. A nil *Call represents a Vital call, and its methods do nothing.
 type Call struct {
 	control    *Control
 	kind       Kind
 	connection any
 	identity   Identity
 
-	connectionTally, identityTally *tally // nil: not limited
+	connectionTally, identityTally *tally // nil if not limited
 	working                        bool
 	ended                          bool
 }
@@ -96,14 +96,14 @@ func (c *Call) Work(ctx context.Context, identity Identity) error {
 		return err
 	}
 	select {
-	case control.turns <- struct{}{}:
+	case control.waitingSlots <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	control.mu.Lock()
 	defer control.mu.Unlock()
 	if err = c.begin(); err != nil {
-		<-control.turns
+		<-control.waitingSlots
 	}
 	return err
 }
@@ -135,7 +135,7 @@ func (c *Call) begin() error {
 	if c.ended {
 		return errEnded
 	}
-	if c.kind != Waiting { // Waiting calls are limited by their turns
+	if c.kind != Waiting { // a Waiting call was limited when it got its slot
 		share := control.limits.workingShare(c.kind)
 		switch {
 		case control.all.working[c.kind] >= control.limits.Working[c.kind]:
@@ -184,7 +184,7 @@ func (c *Call) markIdle() {
 	c.working = false
 	c.count(-1)
 	if c.kind == Waiting {
-		<-c.control.turns // releases the turn of this call, so it does not block
+		<-c.control.waitingSlots // frees this call's slot, so it does not block
 	}
 }
 
@@ -217,7 +217,7 @@ func (c *Control) CallsInProgress(k Kind) int {
 	return c.all.working[k]
 }
 
-// Refused returns how many calls of a kind were refused because of a limit with that scope.
+// Refused returns how many calls of a kind were refused because of a limit with the given scope.
 func (c *Control) Refused(k Kind, s Scope) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // smallLimits returns limits low enough to reach in a test: 8 ordinary calls, at most 2 per connection or identity, and
-// 4 turns.
+// 4 Waiting calls in progress.
 func smallLimits() Limits {
 	l := NewLimits(8)
 	for k := range l.Open {
@@ -57,15 +57,15 @@ func wantRefused(t *testing.T, err error, scope Scope, open bool, limit int) {
 	t.Helper()
 	e, ok := errors.AsType[*OverloadedError](err)
 	if !ok || e.Scope != scope || e.Open != open || e.Limit != limit {
-		t.Fatalf("got error %v, want an OverloadedError for limit %d of scope %v", err, limit, scope)
+		t.Fatalf("got error %v, want an OverloadedError with limit %d and scope %v", err, limit, scope)
 	}
 }
 
 // wantEmpty checks that all counts are zero and no tallies are left.
 func wantEmpty(t *testing.T, c *Control) {
 	t.Helper()
-	if c.all != (tally{}) || len(c.connections) != 0 || len(c.identities) != 0 || len(c.turns) != 0 {
-		t.Errorf("got %+v, %d connections, %d identities, %d turns, want all zero", c.all, len(c.connections), len(c.identities), len(c.turns))
+	if c.all != (tally{}) || len(c.connections) != 0 || len(c.identities) != 0 || len(c.waitingSlots) != 0 {
+		t.Errorf("got %+v, %d connections, %d identities and %d occupied slots, want all zero", c.all, len(c.connections), len(c.identities), len(c.waitingSlots))
 	}
 }
 
@@ -207,7 +207,7 @@ func TestWaiting_QueuedCalls_AreNotInProgress(t *testing.T) {
 	}
 }
 
-func TestWaiting_AboveLimit_TakesTurnsInArrivalOrder(t *testing.T) {
+func TestWaiting_AboveLimit_StartsInArrivalOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := New(smallLimits())
 		var working []*Call
@@ -227,7 +227,7 @@ func TestWaiting_AboveLimit_TakesTurnsInArrivalOrder(t *testing.T) {
 		}
 		for i := range calls {
 			if len(started) != 0 {
-				t.Fatal("a call started before a turn was free")
+				t.Fatal("a call started before a slot was free")
 			}
 			if i%2 == 0 {
 				working[i].Wait()
@@ -252,7 +252,7 @@ func TestWaiting_AboveLimit_TakesTurnsInArrivalOrder(t *testing.T) {
 	})
 }
 
-func TestWaiting_ContextCancelledBeforeTurn_ReturnsError(t *testing.T) {
+func TestWaiting_ContextCancelledBeforeStart_ReturnsError(t *testing.T) {
 	c := New(smallLimits())
 	for i := range 4 {
 		defer mustWork(t, c, Waiting, i, "").End()
@@ -267,8 +267,8 @@ func TestWaiting_ContextCancelledBeforeTurn_ReturnsError(t *testing.T) {
 		t.Errorf("Work() with a cancelled context = %v, want context.Canceled", err)
 	}
 	call.End()
-	if n, turns := c.CallsInProgress(Waiting), len(c.turns); n != 4 || turns != 4 {
-		t.Errorf("%d calls in progress and %d turns, want 4 of each", n, turns)
+	if n, turns := c.CallsInProgress(Waiting), len(c.waitingSlots); n != 4 || turns != 4 {
+		t.Errorf("%d calls in progress and %d occupied slots, want 4 of each", n, turns)
 	}
 }
 

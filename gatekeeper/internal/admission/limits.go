@@ -10,9 +10,10 @@ const (
 	Vital Kind = iota
 	// Ordinary calls are all other client calls, such as TryAcquire.
 	Ordinary
-	// Batch calls carry either requests, each of which is admitted as an Ordinary call, or the tasks of a job.
+	// Batch calls carry either requests, each of which is admitted as an Ordinary call, or a job's tasks.
 	Batch
-	// Operator calls change definitions, other holders' permits, or the cluster.
+	// Operator calls change definitions, other holders' permits, or the cluster. A few inexpensive reads are Operator
+	// calls too.
 	Operator
 	// Heavy calls read or compute a lot for one response.
 	Heavy
@@ -37,7 +38,7 @@ type Limits struct {
 	Open, Working [kinds]int
 }
 
-// DefaultWorking is the default limit of Ordinary calls in progress. A log entry packs up to 256 commands. From 256 to
+// DefaultWorking is the default limit on Ordinary calls in progress. A log entry packs up to 256 commands. From 256 to
 // 4000 concurrent callers, throughput on two CPUs grew by at most 10%. The rest is headroom for bursts at the top of
 // the minute. The limit also bounds how long a refresh queues behind other calls, each of which takes about 30 µs of
 // CPU time.
@@ -47,7 +48,7 @@ const DefaultWorking = 4096
 // streams per member connection for the other kinds, including streams that refresh permits.
 const maxWaiting = 16 << 10
 
-// NewLimits derives all limits from the limit of Ordinary calls in progress, which must be positive.
+// NewLimits derives all limits from the limit on Ordinary calls in progress, which must be positive.
 func NewLimits(working int) Limits {
 	var l Limits
 	l.Working[Ordinary] = working
@@ -63,21 +64,21 @@ func NewLimits(working int) Limits {
 	return l
 }
 
-// openShare returns how many open calls of that kind one connection or identity may have.
+// openShare returns how many open calls of a kind one connection or identity may have.
 func (l *Limits) openShare(k Kind) int { return max(l.Open[k]*2/3, 1) }
 
-// workingShare returns how many calls of that kind one connection or identity may have in progress.
+// workingShare returns how many calls of a kind one connection or identity may have in progress.
 func (l *Limits) workingShare(k Kind) int { return max(l.Working[k]/4, 1) }
 
 // Scope defines which calls count toward a limit.
 type Scope uint8
 
 const (
-	// Server is the scope of all calls together.
+	// Server limits count all of the server's calls.
 	Server Scope = iota
-	// Connection is the scope of one client connection.
+	// Connection limits count the calls on one client connection.
 	Connection
-	// OneIdentity is the scope of one group and acquirer, across all connections.
+	// OneIdentity limits count the calls by one group and acquirer, across all connections.
 	OneIdentity
 
 	scopes = int(OneIdentity) + 1
@@ -93,7 +94,7 @@ func Scopes() []Scope { return []Scope{Server, Connection, OneIdentity} }
 type OverloadedError struct {
 	Kind  Kind
 	Scope Scope
-	// Open reports whether the limit is on open calls rather than on calls in progress.
+	// Open reports whether the limit applies to open calls rather than to calls in progress.
 	Open bool
 	// Limit is the limit that was reached.
 	Limit int

@@ -22,13 +22,13 @@ func TestAccess_OlderMember_AuthenticationStartsAfterUpgrade(t *testing.T) {
 		c.TLS = issue(ca, authority.Leaf{Name: "gk1", Server: true})
 		c.Authenticate, c.OptionalClientCerts = true, true
 	})
-	authenticated := gatekeeperv1.NewDefinitionServiceClient(dial(t, g.address, trusting(t, ca, ca, nil)))
-	anonymous := gatekeeperv1.NewDefinitionServiceClient(dial(t, g.address, trusting(t, ca, nil, nil)))
+	authenticated := gatekeeperv1.NewDefinitionServiceClient(dial(t, g.address, clientCreds(t, ca, ca, nil)))
+	anonymous := gatekeeperv1.NewDefinitionServiceClient(dial(t, g.address, clientCreds(t, ca, nil, nil)))
 	list := func(c gatekeeperv1.DefinitionServiceClient) codes.Code {
 		_, err := c.ListDefinitions(ctx(t), &gatekeeperv1.ListDefinitionsRequest{})
 		return status.Code(err)
 	}
-	watch, err := gatekeeperv1.NewWatchServiceClient(dial(t, g.address, trusting(t, ca, ca, nil))).Watch(ctx(t), &gatekeeperv1.WatchRequest{})
+	watch, err := gatekeeperv1.NewWatchServiceClient(dial(t, g.address, clientCreds(t, ca, ca, nil))).Watch(ctx(t), &gatekeeperv1.WatchRequest{})
 	if err == nil {
 		_, err = watch.Recv()
 	}
@@ -68,7 +68,7 @@ func TestAccess_BeforeCatchingUp_OnlyGetStatusIsServed(t *testing.T) {
 		c.Authenticate = true
 	})
 	g.consensus.setReady(errors.New("catching up"))
-	conn := dial(t, g.address, trusting(t, ca, ca, nil))
+	conn := dial(t, g.address, clientCreds(t, ca, ca, nil))
 	list := func() codes.Code {
 		_, err := gatekeeperv1.NewDefinitionServiceClient(conn).ListDefinitions(ctx(t), &gatekeeperv1.ListDefinitionsRequest{Stale: true})
 		return status.Code(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Acquire streams the caller's place in the queue as the keeper reports it, followed by the final answer.
+// Acquire streams the caller's place in the queue as the keeper reports it, followed by the outcome.
 func (s *permitService) Acquire(m *gatekeeperv1.AcquireRequest, stream grpc.ServerStreamingServer[gatekeeperv1.AcquireResponse]) error {
 	received := time.Now() // taken first, because the client starts measuring before it makes the call
 	call, err := acquireFrom(m, received)
@@ -23,7 +23,7 @@ func (s *permitService) Acquire(m *gatekeeperv1.AcquireRequest, stream grpc.Serv
 	if err != nil {
 		return err
 	}
-	// The answer is now final, even if the caller has disconnected: it may already hold the permit.
+	// The outcome is now final, even if the caller has disconnected: it may already hold the permit.
 	last := new(gatekeeperv1.AcquireResponse)
 	switch {
 	case answer.Repeat != nil:

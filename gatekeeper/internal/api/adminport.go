@@ -15,10 +15,10 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/guessing"
 )
 
-// AdminPort wraps the pages of the admin port in access checks. A page without a rule below requires the admin role.
+// AdminPort wraps the admin port's pages in access checks. Pages without a rule below require the admin role.
 //
 // Each server decides based on its local state and never consults the leader. A server that lags behind may briefly
-// refuse a caller that has just been authorized.
+// refuse a caller that was authorized only recently.
 func (a *API) AdminPort(pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page, allowed := "admin port: debug", mayAdminister

@@ -48,8 +48,8 @@ func request(acquirer string) *gatekeeperv1.TryAcquireRequest {
 	return &gatekeeperv1.TryAcquireRequest{Semaphore: "s", Identity: &gatekeeperv1.Identity{Acquirer: acquirer}}
 }
 
-// occupy starts n blocked calls with different identities, at most perConn of them on each connection. end lets them
-// finish and checks that they succeed.
+// occupy starts n blocked calls with different identities, at most perConn per connection. end lets them finish and
+// checks that they succeed.
 func occupy(t *testing.T, g *gate, n, perConn int) (end func()) {
 	t.Helper()
 	started, release := blockCalls(g)
@@ -117,7 +117,7 @@ func TestOverload_RefusesWithRetryDelayAndServesVitalCalls(t *testing.T) {
 	if err := errors.Join(keepAliveErr, refreshErr, releaseErr, cancelErr, statusErr, healthErr); err != nil {
 		t.Errorf("a vital call failed: %v", err)
 	}
-	// So do calls by operators and viewers.
+	// Calls by operators and viewers work too.
 	_, createErr := g.definitions.CreateDefinition(ctx(t), &gatekeeperv1.CreateDefinitionRequest{Definition: &gatekeeperv1.Definition{Name: "s"}})
 	_, listErr := g.definitions.ListDefinitions(ctx(t), new(gatekeeperv1.ListDefinitionsRequest))
 	if err := errors.Join(createErr, listErr); err != nil {
@@ -148,7 +148,7 @@ func TestOverload_RunawayConnection_OthersAreServed(t *testing.T) {
 	go func() { _, _ = g.permits.TryAcquire(c, request("another")) }()
 	eventually(t, "a call on another connection is in progress", func() bool { return g.api.cfg.Admission.CallsInProgress(admission.Ordinary) == 9 })
 	if n := g.api.cfg.Admission.Refused(admission.Ordinary, admission.Connection); n != refusedBefore {
-		t.Errorf("connection limit refused %d calls, want %d", n, refusedBefore)
+		t.Errorf("the connection limit refused %d calls, want %d", n, refusedBefore)
 	}
 }
 
@@ -271,7 +271,7 @@ func TestAdmission_CallFailsOrPanics_IsReleased(t *testing.T) {
 }
 
 // The methods that are never refused are listed here, so that no other method becomes vital by accident.
-func TestTraitsOf_VitalMethods(t *testing.T) {
+func TestTraitsOf_OnlyListedMethodsAreVital(t *testing.T) {
 	vital := map[string]bool{
 		"/gatekeeper.v1.PermitService/KeepAlive": true, "/gatekeeper.v1.PermitService/Refresh": true,
 		"/gatekeeper.v1.PermitService/Release": true, "/gatekeeper.v1.PermitService/Cancel": true,

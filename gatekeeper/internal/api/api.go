@@ -54,7 +54,7 @@ type Config struct {
 	OIDC *oidc.Verifier
 	// Insecure is reported by GetStatus.
 	Insecure bool
-	// Dial opens the connections to other members. Optional; the default is TCP.
+	// Dial opens connections to other members. Optional; the default is TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 	// Version and Started are reported by GetStatus. Optional.
 	Version string
@@ -62,15 +62,15 @@ type Config struct {
 	// MinDuration is the shortest permit duration that the consensus timeouts allow. Optional; zero disables the
 	// warnings about it.
 	MinDuration time.Duration
-	// SkewedClocks returns, while this server is the leader, the members whose wall clocks differ from those of the
-	// others. Optional.
+	// SkewedClocks returns the members whose wall clocks differ from the other members' clocks. It returns none unless
+	// this server is the leader. Optional.
 	SkewedClocks func() []consensus.MemberClock
 	// Poll is the interval at which readiness and leadership are checked. Optional; the default is DefaultPoll.
 	Poll time.Duration
-	// LeaderWait limits how long a call is held while no leader is known, or while it cannot be reached. Optional; by
-	// default such a call fails immediately.
+	// LeaderWait limits how long a call is held while no leader is known or the leader cannot be reached. Optional; by
+	// default, the call fails immediately.
 	LeaderWait time.Duration
-	// Handshake limits how long the handshake of a new connection, including TLS, may take. Optional; the default is
+	// Handshake limits how long a new connection's handshake may take, including TLS. Optional; the default is
 	// DefaultHandshake.
 	Handshake time.Duration
 	// Admission limits concurrent calls. Optional; the default limits apply.
@@ -80,17 +80,17 @@ type Config struct {
 	Logger  *slog.Logger
 }
 
-// DefaultPoll is the default limit on how long health and forwarded streams take to reflect a change of leadership or
-// readiness.
+// DefaultPoll is the default polling interval. It limits how long health and forwarded streams take to reflect a change
+// in leadership or readiness.
 const DefaultPoll = 100 * time.Millisecond
 
-// DefaultHandshake is the default limit for the handshake of a connection, including TLS.
+// DefaultHandshake is the default time limit for a connection's handshake, including TLS.
 const DefaultHandshake = 10 * time.Second
 
 // API implements the gRPC services of a server. Its methods are safe for concurrent use.
 type API struct {
 	cfg     Config
-	keeper  Keeper // wrapped in the access checks of guard
+	keeper  Keeper // wrapped in guard's access checks
 	reader  reader
 	tls     *tls.Config // of the API port; nil if TLS is off
 	forward *forwarder
@@ -101,7 +101,7 @@ type API struct {
 	everCaughtUp atomic.Bool // see caughtUp
 	repeats      repeats
 	summaries    summaries
-	reaches      reaches
+	reaches      reachCache
 	health       *health.Server
 
 	overloads overloads

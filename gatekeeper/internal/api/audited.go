@@ -24,9 +24,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// A call is audited by the server that executes it. For calls that a follower forwards, that is the leader. It audits
-// every refusal and every change made by a person. Acquired and released permits and submitted tasks are not audited:
-// there are thousands of them per second, and the history records how each ended.
+// The server that executes a call audits it. If a follower forwards the call, that server is the leader. Every refusal
+// and every change made by a person is audited. Acquiring and releasing permits and submitting tasks are not, because
+// they may happen thousands of times per second. The history records how each permit and task ended.
 
 // isAudited reports whether calls to a method are audited even if they succeed. SaveSnapshot is one of them, because a
 // backup contains all payloads.
@@ -134,7 +134,7 @@ func (a *API) write(ctx context.Context, r audit.Record) {
 	}
 }
 
-// sourceOf returns the address of the client, for gRPC as well as HTTP.
+// sourceOf returns the client's address, for gRPC as well as HTTP.
 func sourceOf(ctx context.Context) string {
 	if fromGateway(ctx) {
 		return gatewayValue(ctx, SourceHeader)
@@ -191,7 +191,7 @@ func aboutOf(req any) (about []string) {
 	return about
 }
 
-// maxAbout limits how many objects are collected from a request. A log line contains fewer.
+// maxAbout limits how many objects are collected from a request. A log line contains fewer than that.
 const maxAbout = 1000
 
 func tokenText(token uint64) string { return "token " + decimal(token) }
@@ -211,8 +211,8 @@ const (
 	// repeatPeriod is how long repeated refusals are counted before the count is written.
 	repeatPeriod = 10 * time.Second
 	maxRepeats   = 1000
-	// maxAnonymous limits the distinct refusals without a principal that are logged in each period, and
-	// maxAnonymousPerSource limits those per address.
+	// maxAnonymous limits how many distinct refusals without a principal are logged in each period, and
+	// maxAnonymousPerSource is the limit per address.
 	maxAnonymous, maxAnonymousPerSource = 100, 20
 )
 
@@ -251,8 +251,8 @@ func (s *repeats) shouldWrite(r *audit.Record) bool {
 	return true
 }
 
-// due returns the repeated refusals if it is time to report them, and resets the counts.
-func (s *repeats) due(now time.Time) (all []*audit.Record) {
+// flush returns the repeated refusals and resets the counts. It returns nil if it is too early to report them.
+func (s *repeats) flush(now time.Time) (all []*audit.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.seen == nil || now.Sub(s.since) < repeatPeriod {
@@ -268,9 +268,9 @@ func (s *repeats) due(now time.Time) (all []*audit.Record) {
 	return all
 }
 
-// writeRepeats writes the repeated refusals that are due. Close calls it one last time.
+// writeRepeats writes the repeated refusals if it is time to report them. Close calls it one last time.
 func (a *API) writeRepeats(now time.Time) {
-	for _, r := range a.repeats.due(now) {
+	for _, r := range a.repeats.flush(now) {
 		a.cfg.Audit.Write(*r)
 	}
 }

@@ -11,9 +11,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// AwaitFiring streams the state of a firing. It reads the state that this server has applied, without a Confirm: every
-// state it sends was correct at some point, and a caller that receives an outdated OPEN is denied when it claims the
-// firing.
+// AwaitFiring streams a firing's state. It reads the state that this server has applied, without a Confirm. Everything
+// it sends was correct at some point, and a caller that receives an outdated OPEN is denied when it claims the firing.
 func (s *permitService) AwaitFiring(m *gatekeeperv1.AwaitFiringRequest, stream grpc.ServerStreamingServer[gatekeeperv1.AwaitFiringResponse]) error {
 	if err := semaphore.ValidSemaphoreName(m.GetSemaphore()); err != nil {
 		return err
@@ -60,7 +59,7 @@ func (s *permitService) AwaitFiring(m *gatekeeperv1.AwaitFiringRequest, stream g
 	}
 }
 
-// awaitedClaim returns the state of a firing and reports whether the caller can stop waiting. If token is 0, the firing
+// awaitedClaim returns a firing's state and reports whether the caller can stop waiting. If token is 0, the firing
 // must have ended. Otherwise the claim with that token must have ended or been taken over. A claim with an older token
 // counts as OPEN, because the leader has since granted the awaited token and this server has yet to apply the grant.
 func awaitedClaim(state *fsm.State, name string, firing *semaphore.Firing, token uint64) (claim *gatekeeperv1.FiringClaim, ended bool) {

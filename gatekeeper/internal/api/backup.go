@@ -12,7 +12,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// chunkBytes is the size of the chunks of a backup stream.
+// chunkBytes is the chunk size in a backup stream.
 const chunkBytes = 256 << 10
 
 // SaveSnapshot streams a backup. The state is immutable, so the backup is consistent however long it takes. Commands
@@ -47,7 +47,7 @@ func (s *clusterService) SaveSnapshot(_ *gatekeeperv1.SaveSnapshotRequest, strea
 // chunks is an io.Writer that calls a function with each chunk. The function may retain the chunk.
 type chunks func(data []byte) error
 
-// Write sends p in pieces of at most chunkBytes, because a bufio.Writer passes on larger writes in one piece.
+// Write sends p in pieces of at most chunkBytes, because a bufio.Writer passes large writes through unsplit.
 func (send chunks) Write(p []byte) (int, error) {
 	sent := 0
 	for piece := range slices.Chunk(p, chunkBytes) {

@@ -140,7 +140,7 @@ func badPermitCalls() []badCall {
 		{"holder id of 257 bytes", tryAcquire(func(m *req) { m.Identity.HolderId = long(257) }), "identity.holder_id", "not 257"},
 		{"weight of 1000001", tryAcquire(func(m *req) { m.Weight = 1_000_001 }), "weight", "1 to 1000000"},
 		{"firing without name", tryAcquire(func(m *req) { m.Firing = &gatekeeperv1.Firing{} }), "firing.name", "1 to 256 bytes"},
-		{"firing with a zero due time", tryAcquire(func(m *req) {
+		{"firing with an invalid due time", tryAcquire(func(m *req) {
 			m.Firing = &gatekeeperv1.Firing{Name: "f", Due: &timestamppb.Timestamp{Nanos: -1}}
 		}), "firing.due", "valid timestamp"},
 		{"firing in the year 9000", tryAcquire(func(m *req) {
@@ -172,7 +172,7 @@ func badPermitCalls() []badCall {
 		{"keep-alive that skips a frame", keepAliveCall(&gatekeeperv1.KeepAliveRequest{Frame: 1}, &gatekeeperv1.KeepAliveRequest{Frame: 3}), "frame", "must be 2"},
 		{"keep-alive of 10001 tokens", keepAliveCall(&gatekeeperv1.KeepAliveRequest{Frame: 1, Tokens: many}), "tokens", "at most 10000"},
 		{"keep-alive of token 0", keepAliveCall(&gatekeeperv1.KeepAliveRequest{Frame: 1, Tokens: []*gatekeeperv1.TokenRefresh{{}}}), "tokens[0].token", "permit token"},
-		{"keep-alive of a group of 10001 tokens", keepAliveCall(groupFrame(make([]uint64, maxTokens+1)...)), "groups", "at most 10000"},
+		{"keep-alive with a group of 10001 tokens", keepAliveCall(groupFrame(make([]uint64, maxTokens+1)...)), "groups", "at most 10000"},
 		{"keep-alive of 10000 tokens and one in a group", keepAliveCall(&gatekeeperv1.KeepAliveRequest{
 			Frame: 1, Tokens: frameOf(1, manyTokens()...).Tokens, Groups: groupFrame(1).Groups,
 		}), "groups", "at most 10000"},
@@ -428,8 +428,8 @@ func TestBadInput_NonGRPCBytes_CloseOnlyThatConnection(t *testing.T) {
 	}
 }
 
-// FuzzExplainBytes checks that invalid messages are refused without a panic.
-func FuzzExplainBytes(f *testing.F) {
+// FuzzExplainDecodeError checks that invalid messages are refused without a panic.
+func FuzzExplainDecodeError(f *testing.F) {
 	good, _ := proto.Marshal(&gatekeeperv1.BatchEditRequest{Edits: []*gatekeeperv1.Edit{creation(&gatekeeperv1.Definition{
 		Name: "a", Labels: map[string]string{"k": "v"}, Duration: durationpb.New(time.Second),
 	})}})
@@ -439,7 +439,7 @@ func FuzzExplainBytes(f *testing.F) {
 		m := new(gatekeeperv1.BatchEditRequest)
 		err := proto.Unmarshal(data, m)
 		if err != nil && explainDecodeError(data, m, err) == nil {
-			t.Fatal("explainBytes() = nil for bytes that are not a message")
+			t.Fatal("explainDecodeError() = nil for bytes that are not a message")
 		}
 	})
 }

@@ -19,13 +19,13 @@ import (
 const (
 	// maxBatch is the maximum number of requests in a batch. It is frozen: clients fill batches to this size.
 	maxBatch = 1024
-	// maxBatchBytes is the maximum size of the answers in a batch. gRPC clients accept 4 MiB by default.
+	// maxBatchBytes is the maximum size of the results in a batch. gRPC clients accept 4 MiB by default.
 	maxBatchBytes = 1 << 20
 )
 
-// BatchTryAcquire answers the requests that can be answered without changing the state and leaves the rest open. Each
-// request is admitted, validated, evaluated and counted like a TryAcquire. A follower forwards the requests that it has
-// admitted.
+// BatchTryAcquire returns a denial or an error for each request that it can resolve without changing the state, and
+// leaves the other requests open. Each request is admitted, validated, evaluated and counted like a TryAcquire. A
+// follower forwards the requests that it has admitted.
 func (s *permitService) BatchTryAcquire(ctx context.Context, m *gatekeeperv1.BatchTryAcquireRequest) (*gatekeeperv1.BatchTryAcquireResponse, error) {
 	b := &batch{s: s, ctx: ctx, received: time.Now()} // read first, because clients start measuring before this call
 	defer b.end()
@@ -40,27 +40,27 @@ func (s *permitService) BatchTryAcquire(ctx context.Context, m *gatekeeperv1.Bat
 	cache := make(holderCache)
 	s.keeper.TryAcquireTogether(ctx, b.calls, func(i int, a keeper.Answer, err error) {
 		if err != nil {
-			b.answer(b.indexes[i], nil, err)
+			b.setResult(b.indexes[i], nil, err)
 			return
 		}
-		b.answer(b.indexes[i], toDenialWith(a.Denial, b.calls[i].Firing, cache.permit), nil)
+		b.setResult(b.indexes[i], toDenialWith(a.Denial, b.calls[i].Firing, cache.permit), nil)
 	})
 	return b.reply, nil
 }
 
-// batch is the state of a batch in progress.
+// batch holds the state of a batch in progress.
 type batch struct {
 	s        *permitService
 	ctx      context.Context //nolint:containedctx // the context of the batch's call
 	received time.Time
 	admitted []*admission.Call
-	calls    []*keeper.AcquireCall // the calls without an answer
+	calls    []*keeper.AcquireCall // the calls without a result
 	indexes  []int                 // the index of each call in the batch
 	reply    *gatekeeperv1.BatchTryAcquireResponse
-	bytes    int // size of the answers
+	bytes    int // size of the results
 }
 
-// open admits and validates the requests and answers those that are refused.
+// open admits and validates the requests and sets an error for each refused one.
 func (b *batch) open(requests []*gatekeeperv1.TryAcquireRequest) {
 	b.reply = &gatekeeperv1.BatchTryAcquireResponse{Results: make([]*gatekeeperv1.TryAcquireResult, len(requests))}
 	results := make([]gatekeeperv1.TryAcquireResult, len(requests)) // a single allocation
@@ -68,7 +68,7 @@ func (b *batch) open(requests []*gatekeeperv1.TryAcquireRequest) {
 		b.reply.Results[i] = &results[i]
 		call, err := b.admit(r)
 		if err != nil {
-			b.answer(i, nil, err)
+			b.setResult(i, nil, err)
 			continue
 		}
 		b.calls, b.indexes = append(b.calls, call), append(b.indexes, i)
@@ -87,14 +87,14 @@ func (b *batch) admit(r *gatekeeperv1.TryAcquireRequest) (*keeper.AcquireCall, e
 	return tryAcquireFrom(r, b.received)
 }
 
-// end ends the admission of all calls. A call that was left open is admitted again when its caller sends it separately.
+// end ends all admitted calls. A request that was left open is admitted again when its caller sends it separately.
 func (b *batch) end() {
 	for _, a := range b.admitted {
 		a.End()
 	}
 }
 
-// forwardOpen forwards the unanswered calls to the leader.
+// forwardOpen forwards the requests without a result to the leader.
 func (b *batch) forwardOpen(requests []*gatekeeperv1.TryAcquireRequest) error {
 	remaining := make([]*gatekeeperv1.TryAcquireRequest, len(b.indexes))
 	for i, index := range b.indexes {
@@ -109,25 +109,25 @@ func (b *batch) forwardOpen(requests []*gatekeeperv1.TryAcquireRequest) error {
 	}
 	resp, ok := reply.(*gatekeeperv1.BatchTryAcquireResponse)
 	if !ok || len(resp.GetResults()) != len(remaining) {
-		return errors.New("the leader's answer does not match the batch")
+		return errors.New("the leader's response does not match the batch")
 	}
 	for i, r := range resp.GetResults() {
 		switch result := r.GetResult().(type) {
 		case *gatekeeperv1.TryAcquireResult_Denial:
-			b.answer(b.indexes[i], result.Denial, nil)
+			b.setResult(b.indexes[i], result.Denial, nil)
 		case *gatekeeperv1.TryAcquireResult_Error:
 			e := result.Error
 			if err := status.FromProto(&spb.Status{Code: e.GetCode(), Message: e.GetMessage(), Details: e.GetDetails()}).Err(); err != nil {
-				b.answer(b.indexes[i], nil, err)
+				b.setResult(b.indexes[i], nil, err)
 			}
 		}
 	}
 	return nil
 }
 
-// answer writes the answer to a request and counts it as a finished TryAcquire. If the batch is full, it leaves the
-// request open, to be counted when its caller sends it separately.
-func (b *batch) answer(index int, denial *gatekeeperv1.Denial, err error) {
+// setResult sets a request's result and counts the request as a finished TryAcquire. If the batch is full, it leaves
+// the request open, to be counted when its caller sends it separately.
+func (b *batch) setResult(index int, denial *gatekeeperv1.Denial, err error) {
 	r := b.reply.Results[index]
 	if err = toStatus(b.s.rewordNotReady(err)); err != nil {
 		e := status.Convert(err).Proto()

@@ -45,8 +45,8 @@ func errorOf(r *gatekeeperv1.TryAcquireResult) error {
 	return status.FromProto(&spb.Status{Code: e.GetCode(), Message: e.GetMessage(), Details: e.GetDetails()}).Err()
 }
 
-// answerBySemaphore makes g's keeper answer single calls and batches according to the semaphore's name.
-func answerBySemaphore(g *gate) {
+// respondBySemaphore sets up g's keeper to respond to single calls and batches based on the semaphore's name.
+func respondBySemaphore(g *gate) {
 	holder := &semaphore.Permit{Semaphore: "held", Token: 3, Identity: semaphore.Identity{Group: "g", Acquirer: "holder"}, Metadata: map[string]string{"k": "v"}}
 	answer := func(c *keeper.AcquireCall) (keeper.Answer, error) {
 		switch c.Semaphore {
@@ -73,7 +73,7 @@ func answerBySemaphore(g *gate) {
 
 func TestBatch_Requests_MatchSingleCallsOrStayOpen(t *testing.T) {
 	leader, follower := pair(t)
-	answerBySemaphore(leader)
+	respondBySemaphore(leader)
 	for where, g := range map[string]*gate{"the leader": leader, "a follower": follower} {
 		tooLong := newTryAcquireRequest("held", "h")
 		tooLong.RequestId = long(129)
@@ -101,7 +101,7 @@ func TestBatch_Requests_MatchSingleCallsOrStayOpen(t *testing.T) {
 
 func TestBatch_InvalidSize_IsRefused(t *testing.T) {
 	leader, follower := pair(t)
-	answerBySemaphore(leader)
+	respondBySemaphore(leader)
 	for _, g := range []*gate{leader, follower} {
 		for _, n := range []int{0, maxBatch + 1} {
 			_, err := g.batch(t, make([]*gatekeeperv1.TryAcquireRequest, n)...)
@@ -121,7 +121,7 @@ func TestBatch_InvalidSize_IsRefused(t *testing.T) {
 // The batch itself does not count as one of its requests, so the largest batch fits within the connection limit.
 func TestBatch_LargestBatch_IsAdmitted(t *testing.T) {
 	g := open(t)
-	answerBySemaphore(g)
+	respondBySemaphore(g)
 	requests := make([]*gatekeeperv1.TryAcquireRequest, maxBatch)
 	for i := range requests {
 		requests[i] = newTryAcquireRequest("held", fmt.Sprint(i))
@@ -138,7 +138,7 @@ func TestBatch_LargestBatch_IsAdmitted(t *testing.T) {
 }
 
 // A batch of denials could exceed the default message limit of gRPC clients.
-func TestBatch_LargeAnswers_LeaveRemainingRequestsOpen(t *testing.T) {
+func TestBatch_LargeResults_LeaveRemainingRequestsOpen(t *testing.T) {
 	metrics := new(countingMetrics)
 	g := open(t, func(c *Config) { c.Metrics = metrics })
 	g.keeper.denies = func(*keeper.AcquireCall) (keeper.Answer, bool, error) {
@@ -156,7 +156,7 @@ func TestBatch_LargeAnswers_LeaveRemainingRequestsOpen(t *testing.T) {
 		t.Errorf("got a response of %d bytes, want about maxBatchBytes", size)
 	}
 	if results[0].GetDenial() == nil || results[len(results)-1].GetResult() != nil {
-		t.Error("want the first request answered and the last left open")
+		t.Error("want a denial for the first request and the last one left open")
 	}
 	answered := 0
 	for _, r := range results {
@@ -170,8 +170,8 @@ func TestBatch_LargeAnswers_LeaveRemainingRequestsOpen(t *testing.T) {
 	}
 }
 
-// A batch may hold a 4 MiB message and its answers in memory, so the number of batches in progress is limited.
-func TestBatches_ManyOnOneConnection_AreRefused(t *testing.T) {
+// A batch may hold a 4 MiB message and its results in memory, so the number of batches in progress is limited.
+func TestBatch_AboveConnectionLimit_IsRefused(t *testing.T) {
 	g := open(t, withWorkLimit(16)) // 16 batches in progress, at most 4 on one connection
 	unblock := make(chan struct{})
 	started := make(chan struct{}, 10)
@@ -208,7 +208,7 @@ func TestBatches_ManyOnOneConnection_AreRefused(t *testing.T) {
 
 func TestBatch_Requests_AreAdmittedLikeSingleCalls(t *testing.T) {
 	leader, follower := pair(t, withWorkLimit(16))
-	answerBySemaphore(leader)
+	respondBySemaphore(leader)
 	for where, g := range map[string]*gate{"the leader": leader, "a follower": follower} {
 		requests := make([]*gatekeeperv1.TryAcquireRequest, 8)
 		for i := range requests {
@@ -237,7 +237,7 @@ func TestBatch_Requests_AreAdmittedLikeSingleCalls(t *testing.T) {
 func TestBatch_Requests_AreCountedLikeSingleCalls(t *testing.T) {
 	metrics := new(countingMetrics)
 	leader, follower := pair(t, func(c *Config) { c.Metrics = metrics })
-	answerBySemaphore(leader)
+	respondBySemaphore(leader)
 	if _, err := follower.batch(t, newTryAcquireRequest("held", "h"), newTryAcquireRequest("a*", "h"), newTryAcquireRequest("granted", "h")); err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +277,7 @@ func TestBatch_ForwardingInterrupted_OutcomeIsKnown(t *testing.T) {
 
 func TestBatch_Panic_FailsBatchAndLeavesNoOpenCalls(t *testing.T) {
 	g := open(t)
-	answerBySemaphore(g)
+	respondBySemaphore(g)
 	_, err := g.batch(t, newTryAcquireRequest("held", "h"), newTryAcquireRequest("panic", "h"))
 	want(t, err, codes.Internal, "INTERNAL")
 	eventually(t, "no calls are open", func() bool { return g.api.cfg.Admission.OpenCalls() == 0 })
@@ -300,7 +300,7 @@ func FuzzBatch(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(a.Close)
-	answerBySemaphore(&gate{keeper: k})
+	respondBySemaphore(&gate{keeper: k})
 	s := &permitService{API: a, keeper: a.cfg.Keeper}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m := new(gatekeeperv1.BatchTryAcquireRequest)

@@ -126,9 +126,9 @@ func (a *API) bindAdministrator(ctx context.Context, member string, m *gatekeepe
 	}
 }
 
-// adminBinding returns the binding to extend with the subject and the admin role, before and after the change. It is
-// the binding that already contains the subject, if any; otherwise, it is the named one. If no change is needed, both
-// results are the same.
+// adminBinding returns the binding to extend with the subject and the admin role, before and after the change. It uses
+// the binding that already contains the subject, if any, or else the named one. If no change is needed, the results are
+// the same pointer.
 func adminBinding(state *fsm.State, subject, name string) (before, after *access.Binding) {
 	before = state.Binding(name)
 	if i := slices.IndexFunc(state.Bindings(), func(b *access.Binding) bool { return slices.Contains(b.Subjects, subject) }); i >= 0 {

@@ -23,17 +23,17 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// SubjectHeader carries the subjects of the caller of a forwarded call, and PinHeader the acquirers to which the
-// caller's certificate is pinned. They are accepted from members only. All names are frozen.
+// These headers describe the caller of a forwarded call. SubjectHeader carries its subjects, and PinHeader carries the
+// acquirers to which its certificate is pinned. They are accepted only from members. All names are frozen.
 const (
 	SubjectHeader = "gatekeeper-subject-bin" // names need not be ASCII
 	PinHeader     = "gatekeeper-pin-bin"
-	// SourceHeader carries the address of the caller. The gateway of this server sends it too.
+	// SourceHeader carries the caller's address. This server's gateway also sends it.
 	SourceHeader = "gatekeeper-source"
 )
 
-// memberSubject is the value of SubjectHeader for a call that a member makes on its own behalf, followed by the
-// member's certificate in DER. It is frozen.
+// memberSubject is the prefix of SubjectHeader for a call that a member makes on its own behalf. The member's
+// certificate in DER follows it, if available. The prefix is frozen.
 const memberSubject = "member:"
 
 // authorization is the header for bearer tokens.
@@ -61,7 +61,7 @@ type caller struct {
 	// certificate is a member's certificate, for calls by that member. Nil means that the call comes from this server,
 	// or from the member that forwarded it.
 	certificate *x509.Certificate
-	// verified reports whether the caller has a client certificate, or an older member forwarded its call.
+	// verified reports whether the caller has a client certificate or an older member forwarded its call.
 	verified bool
 }
 
@@ -83,8 +83,8 @@ func (a *API) caller(ctx context.Context) *caller {
 	}
 }
 
-// beforeBindings reports whether the caller has full access because the cluster cannot store bindings yet. This is the
-// case while any member runs a version without bindings, which itself gives full access to callers with certificates. A
+// beforeBindings reports whether the caller has full access because the cluster cannot store bindings yet. It cannot
+// while any member runs a version without bindings, and such versions give full access to callers with certificates. A
 // server that has just started may have an old state, so it must catch up first.
 func (c *caller) beforeBindings() bool {
 	return c.verified && c.api.cfg.Machine.State().FeatureLevel() < fsm.AccessLevel && c.api.caughtUp()
@@ -165,9 +165,9 @@ func addressOf(source string) netip.Addr {
 	return at.Addr()
 }
 
-// readBearer reads the caller's token, which is either a token of this cluster or a JWT. A valid JWT is accepted even
-// from an address that is blocked for invalid tokens, because it is not a guess: many pods may share an address, and
-// each presents a new JWT every hour.
+// readBearer reads the caller's token, which is either one that this cluster issued or a JWT. A valid JWT is accepted
+// even from an address that is blocked for invalid tokens, because it is not a guess: many pods may share an address,
+// and each presents a new JWT every hour.
 func (c *caller) readBearer(ctx context.Context, headers []string) error {
 	var err error = &unauthenticatedError{"the authorization header is not \"Bearer\" followed by a single token for this cluster"}
 	id, hash, ok := auth.ParseBearer(headers[0])
@@ -206,7 +206,7 @@ func (c *caller) admit() error {
 	return c.api.cfg.Guesses.Admit(addressOf(c.source), c.bearer)
 }
 
-// verifiedChain returns the verified certificate chain of the client, leaf first, or nil if the client has none.
+// verifiedChain returns the client's verified certificate chain, leaf first, or nil if the client has none.
 func verifiedChain(ctx context.Context) []*x509.Certificate {
 	if fromGateway(ctx) {
 		return gatewayChain(ctx)
@@ -360,7 +360,7 @@ func mayViewAll(p *auth.Principal, _ *fsm.State) error {
 	return &forbiddenError{p.Name(), access.Viewer, "on every semaphore"}
 }
 
-// canViewAll reports whether the caller may view every semaphore, and isAdministrator whether it is an administrator.
+// canViewAll reports whether the caller may view every semaphore, and isAdministrator whether it has the admin role.
 // They are used to filter responses, never to refuse a call.
 func (a *API) canViewAll(ctx context.Context) bool {
 	return a.checkPrincipal(ctx, func(p *auth.Principal) bool { return p.HasEverywhere(access.Viewer) })

@@ -69,7 +69,7 @@ func (s *clusterService) GetStatus(ctx context.Context, m *gatekeeperv1.GetStatu
 	for _, c := range s.cfg.SkewedClocks() {
 		out.MemberClocks = append(out.MemberClocks, &gatekeeperv1.MemberClock{Id: c.ID, Ahead: durationpb.New(c.Ahead)})
 	}
-	s.deniesAll(ctx, out)
+	s.addDenyAll(ctx, out)
 	if w := node.Writes(); w.Count > 0 {
 		out.LogWrites = &gatekeeperv1.LogWrites{Count: uint32(w.Count), Median: durationpb.New(w.Median), Longest: durationpb.New(w.Longest)}
 	}

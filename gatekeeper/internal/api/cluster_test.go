@@ -47,7 +47,7 @@ func TestGetStatus_WhileRecovering_ReportsRemainingTime(t *testing.T) {
 	g.keeper.recovering = time.Hour
 	got, err = g.cluster.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{})
 	if err != nil || got.GetRecoveryWait().AsDuration() != time.Hour {
-		t.Errorf("GetStatus() during a recovery = %v, %v; want a wait of an hour", got, err)
+		t.Errorf("GetStatus() during a recovery = %v, %v; want a recovery wait of an hour", got, err)
 	}
 }
 
@@ -97,7 +97,7 @@ func TestRemoveMember_Refused_ReturnsReason(t *testing.T) {
 	want(t, remove("gk2"), codes.FailedPrecondition, "WOULD_LOSE_QUORUM")
 	r, err := g.cluster.RemoveMember(ctx(t), &gatekeeperv1.RemoveMemberRequest{Id: "gk2", DryRun: true})
 	if err != nil || !strings.Contains(r.GetRefusal(), "gk3 is not responding") {
-		t.Errorf("RemoveMember() with dry run = %v, %v; want gk3 not responding", r, err)
+		t.Errorf("RemoveMember() with dry run = %v, %v; want a refusal because gk3 is not responding", r, err)
 	}
 	if _, err := g.cluster.RemoveMember(ctx(t), &gatekeeperv1.RemoveMemberRequest{Id: "gk2", Force: true}); err != nil {
 		t.Errorf("RemoveMember() with force: %v", err)

@@ -103,7 +103,7 @@ func orDefault[T any](v *T, absent T) T {
 	return *v
 }
 
-// toDefinition converts a definition such that DefinitionFrom restores it unchanged.
+// toDefinition converts a definition so that DefinitionFrom restores it unchanged.
 func toDefinition(d *semaphore.Definition) *gatekeeperv1.Definition {
 	ahead, _ := d.MaxAhead() // 0 if there is no bound
 	m := &gatekeeperv1.Definition{

@@ -6,7 +6,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// The values of fsm.EventKind equal those of the API; a test compares the names.
+// fsm.EventKind has the same values as the API's EventKind, which a test checks.
 
 // isPermitEvent reports whether the event concerns a permit rather than a definition.
 func isPermitEvent(e *fsm.Event) bool {

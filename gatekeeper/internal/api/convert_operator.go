@@ -56,7 +56,7 @@ func toMissed(r *missed.Report) *gatekeeperv1.Missed {
 	}
 }
 
-// effects converts the effects of a change and adds the current waiters.
+// effects converts a change's effects and adds the current waiters.
 func (a *API) effects(state *fsm.State, effects []preview.Effect) []*gatekeeperv1.Effect {
 	out := make([]*gatekeeperv1.Effect, len(effects))
 	for i := range effects {

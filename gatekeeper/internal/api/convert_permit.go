@@ -15,8 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// The values of Reason, StopCause, PermitState, ClaimState and Status equal those of the API's enumerations. They are
-// converted by casts, and a test compares the names.
+// Reason, StopCause, PermitState, ClaimState and Status have the same values as the API's enums, so their values are
+// converted directly. A test checks that they match.
 
 // maxTokens is the maximum number of tokens in a refresh or a frame.
 const maxTokens = 10_000
@@ -117,7 +117,7 @@ func tokensFrom(field string, tokens []*gatekeeperv1.TokenRefresh) ([]keeper.Tok
 			return nil, within(at(field, i), err)
 		}
 		if duration <= 0 {
-			return nil, invalid(at(field, i)+".duration", duration.String(), "must be greater than 0: send the duration from the last answer for this token")
+			return nil, invalid(at(field, i)+".duration", duration.String(), "must be greater than 0: send the duration from the last response for this token")
 		}
 		progress, err := durationFrom("since_progress", t.GetSinceProgress(), 0)
 		if err != nil {
@@ -133,7 +133,7 @@ func tokensFrom(field string, tokens []*gatekeeperv1.TokenRefresh) ([]keeper.Tok
 	return out, nil
 }
 
-// groupsFrom appends the tokens of groups to the other tokens of a frame.
+// groupsFrom appends the groups' tokens to the other tokens in a frame.
 func groupsFrom(groups []*gatekeeperv1.TokenGroup, out []keeper.TokenRefresh) ([]keeper.TokenRefresh, error) {
 	count := len(out)
 	for _, g := range groups {
@@ -149,7 +149,7 @@ func groupsFrom(groups []*gatekeeperv1.TokenGroup, out []keeper.TokenRefresh) ([
 			return nil, within(at("groups", i), err)
 		}
 		if duration <= 0 {
-			return nil, invalid(at("groups", i)+".duration", duration.String(), "must be greater than 0: send the duration from the last answer for these tokens")
+			return nil, invalid(at("groups", i)+".duration", duration.String(), "must be greater than 0: send the duration from the last response for these tokens")
 		}
 		for j, token := range g.GetTokens() {
 			if token == 0 {
@@ -242,7 +242,7 @@ func toDenial(d *keeper.Denial, requested *semaphore.Firing) *gatekeeperv1.Denia
 	return toDenialWith(d, requested, toPermit)
 }
 
-// toDenialWith is toDenial with a custom conversion of holders.
+// toDenialWith is like toDenial but converts holders with toHolder.
 func toDenialWith(d *keeper.Denial, requested *semaphore.Firing, toHolder func(*semaphore.Permit) *gatekeeperv1.Permit) *gatekeeperv1.Denial {
 	out := &gatekeeperv1.Denial{
 		Reason:         gatekeeperv1.Reason(d.Decision.Reason),
@@ -265,7 +265,7 @@ func toDenialWith(d *keeper.Denial, requested *semaphore.Firing, toHolder func(*
 	return out
 }
 
-// toClaim converts the claim that won a firing. For a forgotten firing only its state is known.
+// toClaim converts the claim that won a firing. For a forgotten firing, only its state is known.
 func toClaim(d *semaphore.Decision, requested *semaphore.Firing) *gatekeeperv1.FiringClaim {
 	switch {
 	case d.Reason == semaphore.FiringForgotten:
@@ -310,8 +310,8 @@ func jobEndFrom(o gatekeeperv1.ReleaseOutcome) (semaphore.JobEnd, error) {
 	}
 }
 
-// failureFrom truncates a failure message to one line of at most semaphore.MaxName bytes. A job may report any text,
-// and its release must not be refused because of that.
+// failureFrom shortens a failure message to one line of at most semaphore.MaxName bytes. A job may report any text, and
+// its release must succeed regardless.
 func failureFrom(s string) string {
 	line := strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "?"), func(r rune) bool { return unicode.IsControl(r) || r == ' ' }), " ")
 	if len(line) > semaphore.MaxName {
@@ -320,11 +320,11 @@ func failureFrom(s string) string {
 	return line
 }
 
-// toEnd converts by a cast, because the API uses the same values.
+// toEnd converts the value directly, because the API uses the same values.
 func toEnd(e semaphore.End) gatekeeperv1.PermitEnd { return gatekeeperv1.PermitEnd(e) }
 
 // toReleased converts the result of a release. If a release had already ended the permit, the response says that it was
-// released: only a holder of its token could have done that, so the call must be a retry.
+// released. Only a caller with its token can release a permit, so this call must be a retry.
 func toReleased(r *fsm.ReleaseResult) *gatekeeperv1.ReleaseResponse {
 	out := &gatekeeperv1.ReleaseResponse{Released: r.Released, Revision: r.Revision, Recorded: r.Recorded}
 	ended := semaphore.NotEnded

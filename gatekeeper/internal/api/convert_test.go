@@ -32,8 +32,8 @@ func wantSameNames[E interface {
 	}
 }
 
-// Enums are converted with a cast, so every value must have the same name on both sides.
-func TestEnumerations_EqualValues_HaveEqualNames(t *testing.T) {
+// Enum values are converted directly, so every value must have the same name on both sides.
+func TestEnums_SameValues_HaveSameNames(t *testing.T) {
 	for n, name := range gatekeeperv1.Reason_name {
 		if n > 0 && semaphore.Reason(n).String() != strings.TrimPrefix(name, "REASON_") {
 			t.Errorf("the API's %s corresponds to our %s", name, semaphore.Reason(n))
@@ -158,12 +158,12 @@ func TestDefinitionFrom_Misfire_IsKept(t *testing.T) {
 			t.Errorf("DefinitionFrom() has misfire %q, want %q", got, want)
 		}
 		if again := must(DefinitionFrom(toDefinition(d)))(t); again.Misfire != d.Misfire || again.MaxLateness() != d.MaxLateness() {
-			t.Errorf("definition after a round trip: %+v", again)
+			t.Errorf("DefinitionFrom() after a round trip = %+v, want the same misfire fields", again)
 		}
 	}
 }
 
-func TestDefinitionFrom_MisfireWindowAlone_IsRefused(t *testing.T) {
+func TestDefinitionFrom_InvalidMisfireWindow_IsRefused(t *testing.T) {
 	for _, m := range []*gatekeeperv1.Definition{
 		{Name: "n", MisfireWindow: durationpb.New(2 * time.Hour)},
 		{Name: "n", Misfire: gatekeeperv1.Misfire_MISFIRE_EACH, MisfireWindow: durationpb.New(0)},
@@ -244,7 +244,7 @@ func TestToDenial_HasReasonAndHolders(t *testing.T) {
 		t.Errorf("toDenial() of a forgotten firing has firing %v", f)
 	}
 	if got.GetRetryAfter() == nil {
-		t.Error("a RetryAfter of 0 was not sent")
+		t.Error("toDenial() omitted a RetryAfter of 0")
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// specFrom reads the specification of a job and fills in defaults, so that the stored job has the effective values.
+// specFrom reads a job's specification and fills in defaults, so that the stored job has the effective values.
 func specFrom(m *gatekeeperv1.JobSpec) (*rules.Spec, error) {
 	if m == nil {
 		return nil, invalid("job", "", "must be in the first message")
@@ -79,8 +79,8 @@ func toJob(j *rules.Job) *gatekeeperv1.Job {
 // maxWaitingJobs is the maximum number of jobs in a list of waiting tasks.
 const maxWaitingJobs = 1000
 
-// toWaitingTasks returns up to limit of a semaphore's jobs that have waiting tasks, in the order in which workers
-// receive them.
+// toWaitingTasks returns at most limit of a semaphore's jobs with waiting tasks, in the order in which workers receive
+// their tasks.
 func toWaitingTasks(state *fsm.State, sem string, limit int) (out []*gatekeeperv1.WaitingTasks) {
 	for j := range state.OpenJobs(sem) {
 		if len(out) >= limit {
@@ -120,7 +120,7 @@ func progressFrom(m *gatekeeperv1.Progress) (work.Progress, error) {
 	return work.Progress{Fraction: m.GetFraction(), Text: failureFrom(m.GetText())}, nil
 }
 
-// offerFrom reads the first message of a worker.
+// offerFrom reads a worker's first message.
 func offerFrom(m *gatekeeperv1.WorkOffer) (work.Offer, error) {
 	if m == nil {
 		return work.Offer{}, invalid("offer", "", "must be in the first message")
@@ -170,7 +170,7 @@ func toTaskEnded(e *work.Ended) *gatekeeperv1.TaskEnded {
 // messageBytes is the size after which a stream starts a new message.
 const messageBytes = 256 << 10
 
-// toTaskGrant converts the grant of a task to a worker.
+// toTaskGrant converts a task grant for a worker.
 func toTaskGrant(g *work.Grant) *gatekeeperv1.TaskGrant {
 	return &gatekeeperv1.TaskGrant{
 		Grant: toGrant(&g.Answer), Frame: g.Frame, Job: toSpec(g.Job),

@@ -104,7 +104,7 @@ func (s *definitionService) BatchEdit(ctx context.Context, m *gatekeeperv1.Batch
 	}, nil
 }
 
-// batchFrom reads the edits of a batch.
+// batchFrom reads the edits in a batch.
 func batchFrom(m *gatekeeperv1.BatchEditRequest) ([]edit, error) {
 	if n := len(m.GetEdits()); n == 0 || n > maxEdits {
 		return nil, invalid("edits", strconv.Itoa(n)+" edits", "must be 1 to "+strconv.Itoa(maxEdits)+" edits")
@@ -132,7 +132,7 @@ func (s *definitionService) editOne(ctx context.Context, m changeRequest, e edit
 		return nil, err
 	}
 	stored := result.Definition
-	if stored == nil { // a retry of an edit made below feature level 3, which did not store the definition
+	if stored == nil { // this retries an edit from before feature level 3, which did not store the definition
 		stored = &fsm.StoredDefinition{Definition: e.Definition, Version: result.Revision}
 	}
 	return s.record(s.cfg.Machine.State(), stored), nil

@@ -51,7 +51,7 @@ func TestDefinition_CreateReplaceDelete_CanBeReadBack(t *testing.T) {
 	}
 }
 
-func TestEdit_Conflict_ReportsEditExpectedAndCurrentVersion(t *testing.T) {
+func TestEdit_Conflict_ReportsIndexAndVersions(t *testing.T) {
 	g := open(t)
 	g.create("a", "b")
 	version := g.keeper.machine.State().Definition("b").Version
@@ -94,7 +94,7 @@ func TestBatchEdit_Declare_SkipsExistingDefinitions(t *testing.T) {
 	}
 	again, err := g.definitions.BatchEdit(ctx(t), m)
 	if err != nil || !proto.Equal(first, again) {
-		t.Errorf("retried BatchEdit() = %v, %v; want the first answer", again, err)
+		t.Errorf("retried BatchEdit() = %v, %v; want the first response", again, err)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestListDefinitions_FilteredAndPaged_ListsEachOnce(t *testing.T) {
 		}
 	}
 	if names, pages := list(&gatekeeperv1.ListDefinitionsRequest{PageSize: 10}); len(names) != 26 || pages != 3 {
-		t.Errorf("ListDefinitions() of all returned %d names on %d pages", len(names), pages)
+		t.Errorf("ListDefinitions() without filters returned %d names on %d pages", len(names), pages)
 	}
 	if names, pages := list(&gatekeeperv1.ListDefinitionsRequest{Labels: "parity=1", PageSize: 6}); len(names) != 12 || pages != 2 || names[11] != "job-23" {
 		t.Errorf("ListDefinitions() by label returned %v on %d pages", names, pages)
@@ -218,9 +218,9 @@ func TestGetDefinition_AdmitsNoKnownCaller_Warns(t *testing.T) {
 	create("closed", "north", ".*", 0)
 	wantWarning("no caller seen", "north", "")
 	addSighting("south", "host-1")
-	wantWarning("south seen", "north", `No known group matches the group pattern "north"`)
+	wantWarning("south seen", "north", `No known groups match the group pattern "north"`)
 	wantWarning("south seen", "typo", `the nearest is "south"`)
-	wantWarning("south seen", "host", `none of its acquirers matches the acquirer pattern "host-9"`)
+	wantWarning("south seen", "host", `none of its acquirers match the acquirer pattern "host-9"`)
 	wantWarning("without permits", "closed", "")
 	addSighting("north", "host-1")
 	wantWarning("north seen", "north", "")

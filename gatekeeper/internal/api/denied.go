@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// maxMisspelled is the maximum number of listed callers that may have misspelled the requested name.
+	// maxMisspelled is the maximum number of callers listed because they may have misspelled the requested name.
 	maxMisspelled = 3
 	// maxDenyAll is the maximum number of semaphores listed in a status because they deny every caller.
 	maxDenyAll = 10
 )
 
-// ListDenied pages through the denied callers that the leader has recorded. Leadership is confirmed as for any read.
-// All callers of a semaphore are on one page: their order changes with every denial, so a page token that points
-// between them could skip a caller.
+// ListDenied pages through the denied callers that the leader has recorded. Like any read, it confirms leadership. A
+// semaphore's callers are always on one page: their order changes with every denial, so a page token between them could
+// skip a caller.
 func (s *operatorService) ListDenied(ctx context.Context, m *gatekeeperv1.ListDeniedRequest) (*gatekeeperv1.ListDeniedResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {
@@ -78,8 +78,8 @@ func (a *API) denied(state *fsm.State, name string) []*gatekeeperv1.DeniedCaller
 	return out
 }
 
-// deniesAll adds the semaphores that deny every caller to a status.
-func (s *clusterService) deniesAll(ctx context.Context, out *gatekeeperv1.GetStatusResponse) {
+// addDenyAll adds the semaphores that deny every caller to a status.
+func (s *clusterService) addDenyAll(ctx context.Context, out *gatekeeperv1.GetStatusResponse) {
 	state := s.cfg.Machine.State()
 	deniesAll := slices.DeleteFunc(s.keeper.DenyAll(), func(d keeper.DeniedCaller) bool { return !s.visible(ctx, state, d.Semaphore) })
 	out.DeniedSemaphores = uint32(len(deniesAll))

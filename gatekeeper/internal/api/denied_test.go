@@ -34,7 +34,7 @@ func texts(callers []*gatekeeperv1.DeniedCaller) string {
 	return strings.Join(all, ", ")
 }
 
-func TestListDenied_FiltersByNameLabelAndCure(t *testing.T) {
+func TestListDenied_FiltersByNameLabelAndResolution(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	g.keeper.denialsSince = time.Unix(7, 0)
 	g.keeper.denied = []keeper.DeniedCaller{deniedCaller("b", "app3", false), deniedCaller("a", "app2", false), deniedCaller("b", "app1", true), deniedCaller("none", "app4", false)}
@@ -100,7 +100,7 @@ func TestListDenied_Paged_ListsEachCallerOnce(t *testing.T) {
 	}
 }
 
-func TestGetDefinition_DeniedCaller_IsShownUntilCured(t *testing.T) {
+func TestGetDefinition_DeniedCaller_IsShownUntilResolved(t *testing.T) {
 	g, _ := openOperator(t, "a", "b")
 	g.keeper.denied = []keeper.DeniedCaller{deniedCaller("a", "app2", false), deniedCaller("a", "app1", true), deniedCaller("b", "app3", false)}
 	r, err := gatekeeperv1.NewDefinitionServiceClient(g.conn).GetDefinition(ctx(t), &gatekeeperv1.GetDefinitionRequest{Name: "a"})
@@ -109,13 +109,13 @@ func TestGetDefinition_DeniedCaller_IsShownUntilCured(t *testing.T) {
 	}
 }
 
-func TestGetStatus_SemaphoresDenyingEveryCaller_AreCountedAndFirstOnesListed(t *testing.T) {
+func TestGetStatus_SemaphoresDenyingAll_ListsFirstAndCountsAll(t *testing.T) {
 	g, _ := openOperator(t)
 	for i := range maxDenyAll + 2 {
 		g.keeper.deniesAll = append(g.keeper.deniesAll, deniedCaller(fmt.Sprint("job-", i), "app1", false))
 	}
 	r, err := gatekeeperv1.NewClusterServiceClient(g.conn).GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{})
 	if err != nil || r.GetDeniedSemaphores() != maxDenyAll+2 || len(r.GetDenied()) != maxDenyAll || r.GetDenied()[0].GetSemaphore() != "job-0" {
-		t.Errorf("GetStatus() = %v, %v; want all denied semaphores counted and the first ones listed", r, err)
+		t.Errorf("GetStatus() = %v, %v; want all semaphores that deny every caller counted and the first ones listed", r, err)
 	}
 }

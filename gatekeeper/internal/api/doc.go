@@ -1,5 +1,5 @@
-// Package api implements the gRPC services of a server. It only validates and converts requests and passes them to the
-// keeper or the leader. Permits are granted by keeper and the packages below it. This package must not change their
+// Package api implements a server's gRPC services. It only validates and converts requests and passes them to the
+// keeper or the leader. Package keeper and the packages below it grant permits. This package must not change their
 // decisions.
 //
 // # Unary calls
@@ -17,7 +17,7 @@
 //
 // # Errors
 //
-// A denial is an answer, never an error. A single table in errors.go turns errors into statuses. Clients act on
+// A denial is a result, never an error. A single table in errors.go turns errors into statuses. Clients act on
 // google.rpc.ErrorInfo.reason, so published reasons are frozen. UNAVAILABLE always means that nothing was done or that
 // the outcome is unknown. It never means a denial.
 //
@@ -25,26 +25,28 @@
 //
 // Clients can use one address behind a load balancer, because a server that is not the leader forwards calls and
 // streams to the leader. There is at most one hop; otherwise, two servers that mistake each other for the leader would
-// forward a call back and forth. The gatekeeper-hop header prevents that. Calls that may return stale data are answered
-// locally: Watch, GetStatus and stale reads. ListMembers calls GetStatus on each member.
+// forward a call back and forth. The gatekeeper-hop header prevents that. Calls that may return stale data are served
+// locally: GetStatus and stale reads. Watch, AwaitFiring and FollowJob go to the leader but are served locally if it
+// cannot be reached. ListMembers calls GetStatus on each member.
 //
 // The leader's clock is authoritative. A call is received when its handler starts on the leader, which is always after
-// the client sent it. All durations measured from that time therefore err on the safe side.
+// the client sent it. This makes all durations measured from that time err on the safe side.
 //
-// If a hop does not reach the leader, nothing has been done. Most calls are then held for up to a second until there is
-// another leader, and after that fail with NO_LEADER; see leaderWait. If a hop breaks after reaching the leader, a call
-// that may have changed something fails with OUTCOME_UNKNOWN. Streams that need the leader end when leadership changes,
-// so that a client finds the new leader immediately instead of waiting for a timeout.
+// If a hop does not reach the leader, nothing has been done. The server then holds most calls for up to a second. If it
+// learns of another leader, it tries again; otherwise, the call fails with NO_LEADER (see leaderWait). If a hop breaks
+// after reaching the leader, a call that may have changed something fails with OUTCOME_UNKNOWN. Streams that need the
+// leader end when leadership changes, so that a client finds the new leader immediately instead of waiting for a
+// timeout.
 //
 // # Batches
 //
 // BatchTryAcquire evaluates many requests against a single state, with a single Confirm. Each is admitted, validated
-// and counted like a TryAcquire, both here and on the leader. A batch answers requests only with denials and errors and
-// leaves the rest open. It therefore never changes the state or waits for the log.
+// and counted like a TryAcquire, both here and on the leader. A batch returns only denials and errors, and leaves the
+// other requests open. It never changes the state or waits for the log.
 //
 // # Contexts and grants
 //
-// TryAcquire and Acquire pass the context of the call to the keeper. The keeper abandons a grant only if all calls for
-// it ended before one of them was answered. Once the keeper has returned, the answer is final even if the context ends:
+// TryAcquire and Acquire pass the call's context to the keeper. The keeper abandons a grant only if all calls for it
+// ended before it responded to any of them. Once the keeper has returned, the result is final even if the context ends:
 // the client may have received it, and will release the permit or let it expire.
 package api

@@ -89,8 +89,7 @@ const (
 )
 
 // overloadRetry is the minimum time, and half the maximum time, that a caller must wait after an overload. The minimum
-// lets current work finish. The jitter keeps callers that were refused at the same time from returning at the same
-// time.
+// lets current work finish. The jitter keeps callers that were refused at the same time from retrying at the same time.
 const overloadRetry = 250 * time.Millisecond
 
 // A rule maps the errors that it matches to a status with a code and a reason.
@@ -99,9 +98,9 @@ type rule struct {
 	name   string
 	code   codes.Code
 	reason string // empty if there is no ErrorInfo
-	// match reports whether an error matches, and returns the metadata of its ErrorInfo.
+	// match reports whether an error matches, and returns the metadata for its ErrorInfo.
 	match func(error) (map[string]string, bool)
-	// details returns further details; may be nil.
+	// details returns further details. It may be nil.
 	details func(error) []protoadapt.MessageV1
 }
 
@@ -140,7 +139,7 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"api.ErrShuttingDown", codes.Unavailable, reasonShuttingDown, is(ErrShuttingDown), nil},
 	{"consensus.ErrClosed", codes.Unavailable, reasonShuttingDown, is(consensus.ErrClosed), nil},
 	{"consensus.ErrNotConfirmed", codes.Unavailable, reasonNotConfirmed, is(consensus.ErrNotConfirmed), nil},
-	// These two mean the same thing to clients: nothing was done, try again later.
+	// The next two errors mean the same to clients: nothing was done, try again later.
 	{"admission.OverloadedError", codes.ResourceExhausted, reasonNotAppended, as(func(e *admission.OverloadedError) map[string]string {
 		return map[string]string{"limit": strconv.Itoa(e.Limit), "of": e.Scope.String(), "kind": e.Kind.String()}
 	}), retryLater},
@@ -253,7 +252,7 @@ var statusTable = []rule{ //nolint:gochecknoglobals // a table, never changed
 	{"api.transferError", codes.Unavailable, reasonTransferFailed, as(func(*transferError) map[string]string { return nil }), nil},
 }
 
-// toStatus converts an error to a gRPC status. An error that is already a status, such as the leader's answer to a
+// toStatus converts an error to a gRPC status. An error that is already a status, such as the leader's response to a
 // forwarded call, is returned unchanged. An error that is not in the table becomes INTERNAL.
 func toStatus(err error) error {
 	if err == nil {
@@ -305,7 +304,7 @@ func is(sentinel error) func(error) (map[string]string, bool) {
 	return func(err error) (map[string]string, bool) { return nil, errors.Is(err, sentinel) }
 }
 
-// as returns a matcher for a type. The matcher takes the metadata from the error.
+// as returns a matcher for an error type. metadata extracts the metadata from a matching error.
 func as[E error](metadata func(E) map[string]string) func(error) (map[string]string, bool) {
 	return func(err error) (map[string]string, bool) {
 		e, ok := errors.AsType[E](err)
@@ -336,7 +335,7 @@ func conflict(kind fsm.ConflictKind) func(error) (map[string]string, bool) {
 	}
 }
 
-// withSuggestion adds the name that was probably meant, if there is one.
+// withSuggestion adds the name that the caller probably meant, if any.
 func withSuggestion(metadata map[string]string, suggestion string) map[string]string {
 	if suggestion != "" {
 		metadata["suggestion"] = suggestion

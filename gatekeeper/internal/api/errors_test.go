@@ -146,7 +146,7 @@ func errorCases() []errorCase {
 	}
 }
 
-func TestToStatus_EveryError_BareAndWrapped(t *testing.T) {
+func TestToStatus_BareAndWrappedErrors_HaveExpectedStatus(t *testing.T) {
 	for _, c := range errorCases() {
 		for _, err := range []error{c.err, fmt.Errorf("in some package: %w", c.err), errors.Join(errors.New("other"), c.err)} {
 			answer := toStatus(err)
@@ -166,7 +166,7 @@ func TestToStatus_EveryError_BareAndWrapped(t *testing.T) {
 }
 
 // An unknown outcome is never reported as a definite one, no matter what it wraps or what wraps it.
-func TestToStatus_UnknownOutcome_ComesFirst(t *testing.T) {
+func TestToStatus_UnknownOutcome_TakesPrecedence(t *testing.T) {
 	for _, cause := range []error{
 		context.DeadlineExceeded, context.Canceled, consensus.ErrClosed, &consensus.NotLeaderError{}, consensus.ErrNotAppended,
 	} {
@@ -246,9 +246,9 @@ func unlisted() map[string]string {
 	}
 }
 
-// TestTable_EveryErrorOfEveryPackage_IsListed parses the packages whose errors may reach clients. It fails if a new
+// TestStatusTable_ListsEveryError parses the packages whose errors may reach clients. It fails if a new
 // error is missing from statusTable, or if a removed error is still listed.
-func TestTable_EveryErrorOfEveryPackage_IsListed(t *testing.T) {
+func TestStatusTable_ListsEveryError(t *testing.T) {
 	declared := map[string]bool{"context.Canceled": true, "context.DeadlineExceeded": true}
 	for pkg, dir := range map[string]string{
 		"semaphore": "../../../semaphore", "fsm": "../../../fsm", "consensus": "../consensus", "batcher": "../batcher", "admission": "../admission",
@@ -280,8 +280,8 @@ func TestTable_EveryErrorOfEveryPackage_IsListed(t *testing.T) {
 	}
 }
 
-// TestTable_EveryReason_IsProduced checks that the errors produce exactly the frozen reasons.
-func TestTable_EveryReason_IsProduced(t *testing.T) {
+// TestStatusTable_ProducesEveryReason checks that the errors produce exactly the frozen reasons.
+func TestStatusTable_ProducesEveryReason(t *testing.T) {
 	frozen := strings.Fields(`NOT_LEADER NO_LEADER NOT_CONFIRMED OUTCOME_UNKNOWN NOT_APPENDED SHUTTING_DOWN INVALID_FIELD STALE_VERSION
 		ALREADY_EXISTS NO_SUCH_DEFINITION REVISION_CHANGED REQUEST_ENDED REQUEST_REUSED REQUEST_TOO_OLD NO_SUCH_PERMIT MEMBER_RETIRED MEMBER_EXISTS NO_SUCH_MEMBER
 		NOT_A_VOTER LAST_VOTER HOP_LIMIT SUPERSEDED REFUSED TRANSFER_FAILED TOO_LARGE INTERNAL NO_SUCH_CORDON NO_SUCH_CHANGE

@@ -14,14 +14,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/selector"
 )
 
-// Errors of this package. The table in errors.go defines their statuses.
+// The table in errors.go maps the errors in this file to statuses.
 
 var (
 	// ErrShuttingDown is returned for streams that are ended or refused while the server is draining. The caller should
 	// retry the call on another server.
 	ErrShuttingDown = errors.New("this server is shutting down: use another server")
 	// errPanic is returned for a call that panicked. Callers are not told the details.
-	errPanic = errors.New("internal server error (details are in the server log): the call was not answered")
+	errPanic = errors.New("internal server error: see the server log for details")
 )
 
 // hopError refuses a forwarded call that arrived at the server that forwarded it.
@@ -65,7 +65,7 @@ type brokenHopError struct {
 }
 
 func (e *brokenHopError) Error() string {
-	return fmt.Sprintf("the connection to leader %s at %s broke before it answered, so it is not known whether the call was carried out: %s",
+	return fmt.Sprintf("the connection to leader %s at %s broke before the leader responded, so it is unknown whether the call was carried out: %s",
 		e.leader.ID, e.leader.APIAddress, hopText(e.err))
 }
 
@@ -80,7 +80,7 @@ func hopText(err error) string {
 	return text
 }
 
-// transferError reports that leadership was not transferred. The table matches its cause first.
+// transferError reports that leadership was not transferred. The table in errors.go matches its cause first.
 type transferError struct{ err error }
 
 func (e *transferError) Error() string { return e.err.Error() }
@@ -94,7 +94,7 @@ func (e *tooLargeError) Error() string {
 	return fmt.Sprintf("a message of %d bytes is too large: split it into messages of at most %d bytes", e.size, MaxMessage)
 }
 
-// unreadableError refuses data that cannot be decoded as a message of the method.
+// unreadableError refuses data that cannot be decoded as the method's request message.
 type unreadableError struct{ err error }
 
 func (e *unreadableError) Error() string { return "the request cannot be read: " + e.err.Error() }

@@ -14,7 +14,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// ListFirings pages through the recorded firings, in state order.
+// ListFirings pages through the recorded firings, in the order in which the state stores them.
 func (s *operatorService) ListFirings(ctx context.Context, m *gatekeeperv1.ListFiringsRequest) (*gatekeeperv1.ListFiringsResponse, error) {
 	if err := semaphore.ValidSemaphoreName(m.GetSemaphore()); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func decodeDue(key uint64) time.Time {
 	return time.Unix(0, int64(key)).UTC()
 }
 
-// ForgetFirings selects firings from the current state.
+// ForgetFirings selects firings from the current state and forgets them.
 func (s *operatorService) ForgetFirings(ctx context.Context, m *gatekeeperv1.ForgetFiringsRequest) (*gatekeeperv1.ForgetFiringsResponse, error) {
 	chosen, err := forgetRequestFrom(m)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *operatorService) ForgetFirings(ctx context.Context, m *gatekeeperv1.For
 	if result.Conflict != nil {
 		return nil, &preview.FiringConflictError{Semaphore: cmd.Semaphore, Conflicts: []string{"its firings changed during this call: list them again"}}
 	}
-	if result.Repeated { // an attempt that was applied after readForChange read the state
+	if result.Repeated { // an earlier attempt was applied after readForChange read the state
 		return &gatekeeperv1.ForgetFiringsResponse{Revision: result.Revision, Change: toFiringsChange(result.Firings)}, nil
 	}
 	if out.Revision = result.Revision; result.Firings != nil {

@@ -34,8 +34,8 @@ func (g *gate) claim(t *testing.T, f semaphore.Firing, done bool) uint64 {
 	return r.Permit.Token
 }
 
-// openPoisoned returns a gate with a semaphore "s" that remembers two firings due in a year, as if a clock had been a
-// year ahead. It does not set the low-water mark. The returned time is a year from now.
+// openPoisoned returns a gate with a semaphore "s" that remembers four firings. Two are due in more than a year, as
+// if a clock had been a year ahead. It does not set the low-water mark. The returned time is a year from now.
 func openPoisoned(t *testing.T) (*gate, gatekeeperv1.OperatorServiceClient, time.Time) {
 	t.Helper()
 	g, op := openOperator(t)
@@ -58,7 +58,7 @@ func namesOf(firings []*gatekeeperv1.FiringClaim) string {
 	return strings.Join(mapSlice(firings, func(f *gatekeeperv1.FiringClaim) string { return f.GetFiring().GetName() }), " ")
 }
 
-func TestListFirings_PagesInOrder_AndFilters(t *testing.T) {
+func TestListFirings_PagesInOrderAndFilters(t *testing.T) {
 	g, op, nextYear := openPoisoned(t)
 	read := func(m *gatekeeperv1.ListFiringsRequest) (all []*gatekeeperv1.FiringClaim, last *gatekeeperv1.ListFiringsResponse) {
 		t.Helper()
@@ -120,7 +120,7 @@ func TestForgetFirings_Ahead_RepairsPoisonedMemory(t *testing.T) {
 	}
 	again, err := op.ForgetFirings(ctx(t), req)
 	if err != nil || again.GetRevision() != done.GetRevision() || namesOf(again.GetChange().GetFirings()) != "a b" {
-		t.Errorf("retried ForgetFirings() = %v, %v, want the first answer", again, err)
+		t.Errorf("retried ForgetFirings() = %v, %v; want the first response", again, err)
 	}
 	h, err := op.ListHistory(ctx(t), &gatekeeperv1.ListHistoryRequest{Change: done.GetRevision()})
 	if e := h.GetEntries(); err != nil || len(e) != 1 || e[0].GetKind() != gatekeeperv1.EventKind_EVENT_KIND_FIRINGS_FORGOTTEN || e[0].GetAuthor() != "ann" ||
@@ -177,7 +177,7 @@ func TestForgetFirings_SelectsByNameOrTime(t *testing.T) {
 	}
 }
 
-// A firing whose permit occupies a slot may be running. The error contains the holder and the command to free the slot.
+// A firing whose permit occupies a slot may be running. The error names the holder and the command that frees the slot.
 func TestForgetFirings_Held_IsRefused(t *testing.T) {
 	g, op, nextYear := openPoisoned(t)
 	token := g.claim(t, semaphore.Firing{Name: "runs", Due: nextYear.Add(3 * time.Hour)}, false)

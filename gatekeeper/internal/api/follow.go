@@ -12,8 +12,8 @@ import (
 	rules "github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// FollowJob streams a job. It reads the state that this server has applied, as Watch does. A follower may send a change
-// slightly later than the leader.
+// FollowJob streams a job's state and its tasks as they change. Like Watch, it reads the state that this server has
+// applied. A follower may send a change slightly later than the leader.
 func (s *workService) FollowJob(m *gatekeeperv1.FollowJobRequest, stream grpc.ServerStreamingServer[gatekeeperv1.FollowJobResponse]) error {
 	ctx := stream.Context()
 	state, j, err := s.findJob(ctx, m.GetId())
@@ -50,8 +50,8 @@ type jobFollower struct {
 	after   uint64 // the client is up to date as of this revision
 	// changed holds the indexes of the tasks that changed since then; nil if unknown.
 	changed map[uint32]struct{}
-	// ahead maps tasks to the revision at which they were sent, if it is later than after. The events for those changes
-	// have yet to arrive and will contain no new information.
+	// ahead maps tasks to the revision at which they were sent, if it is later than after. The events for these changes
+	// have yet to arrive and will contain nothing new.
 	ahead map[uint32]uint64
 	send  func(*gatekeeperv1.FollowJobResponse) error
 }
@@ -78,8 +78,8 @@ func (f *jobFollower) processEvents(missed bool, events []fsm.Event) (relevant b
 }
 
 // sendChanges sends the changes and reports whether the job has ended. upTo is the revision up to which events have
-// been processed; the state may be newer. In that case changed lacks the tasks that changed after upTo, so the client
-// is up to date only as of upTo.
+// been processed. If the state is newer, changed lacks the tasks that changed after upTo, so the client is up to date
+// only as of upTo.
 func (f *jobFollower) sendChanges(state *fsm.State, upTo uint64) (over bool, err error) {
 	j := state.JobByNumber(f.number)
 	if j == nil {

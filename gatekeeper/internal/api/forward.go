@@ -25,13 +25,13 @@ import (
 // HopHeader carries the id of the member that forwarded a call. It is frozen.
 const HopHeader = "gatekeeper-hop"
 
-// HopToHeader carries the name of the intended leader, which is unique among all servers. The address may since have
-// been reassigned to another server, and the leader of a different cluster would grant permits that it does not manage.
+// HopToHeader carries the intended leader's name, which is unique among all servers. The leader's address may since
+// have been reassigned to another server, and a different cluster's leader would grant permits that it does not manage.
 // It is frozen.
 const HopToHeader = "gatekeeper-hop-to"
 
 // ClusterHeader carries the id of a cluster. Each response and stream carries the id of the server's cluster. A call
-// may specify the intended cluster by id or seed. A server of another cluster, or of an earlier incarnation of the
+// may specify the intended cluster by id or seed. A server in another cluster, or in an earlier incarnation of the
 // specified one, refuses the call. It is frozen.
 const ClusterHeader = "gatekeeper-cluster"
 
@@ -57,7 +57,7 @@ type forwarder struct {
 	consensus  Consensus
 	metrics    Metrics
 	creds      credentials.TransportCredentials // for hops
-	dial       []grpc.DialOption                // in addition to the options of every hop
+	dial       []grpc.DialOption                // in addition to the options that every hop uses
 	methods    map[string]*method
 	// authorizeCall refuses a call executed on this server if the caller has no role for the method.
 	authorizeCall func(ctx context.Context, fullMethod string) error
@@ -69,7 +69,7 @@ type forwarder struct {
 
 	mu      sync.Mutex // guards hop, members and closed
 	hop     *hop
-	members map[string]*hop // connections to members by id, for calls that each member answers for itself
+	members map[string]*hop // connections to members by id, for calls that each member answers itself
 	closed  bool
 }
 
@@ -185,7 +185,8 @@ func (f *forwarder) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServe
 	}
 }
 
-// forwardStream forwards a stream to the leader until it ends. opened is false if nothing was read from it.
+// forwardStream forwards a stream to the leader until it ends. opened is false if the stream to the leader could not be
+// opened. In that case, nothing has been read from ss.
 func (f *forwarder) forwardStream(ss grpc.ServerStream, h *hop, fullMethod string) (opened bool, err error) {
 	ctx, m := ss.Context(), f.methods[fullMethod]
 	f.metrics.Forwarded(fullMethod)
@@ -431,7 +432,7 @@ func forwardsHeader(key string) bool {
 }
 
 // explain returns the error for a failed forwarded call. An error from the leader is returned unchanged. For a
-// connection error, the result depends on whether the call reached a connection, because only then could the leader
+// connection error, the result depends on whether the call was sent over a connection. If it was not, the leader cannot
 // have executed it.
 func (f *forwarder) explain(ctx context.Context, h *hop, m *method, reached *peer.Peer, err error) error {
 	s := status.Convert(err)

@@ -75,7 +75,7 @@ func TestForward_Unary_IsAnsweredByLeader(t *testing.T) {
 	}
 }
 
-// The leader's address may have been reassigned to another server, perhaps to the leader of another cluster.
+// The leader's address may have been reassigned to another server, perhaps to another cluster's leader.
 func TestForward_LeaderAddressBelongsToAnotherServer_IsRefused(t *testing.T) {
 	other, follower := pair(t)
 	other.consensus.rename("def.1/gk1/other")
@@ -103,7 +103,7 @@ func TestForward_LeaderAddressBelongsToAnotherServer_IsRefused(t *testing.T) {
 	}
 }
 
-func TestForward_LeadersStatus_IsReturnedUnchanged(t *testing.T) {
+func TestForward_LeaderStatus_IsReturnedUnchanged(t *testing.T) {
 	leader, follower := pair(t)
 	leader.create("a")
 	direct := batchEditCall(creation(&gatekeeperv1.Definition{Name: "a"}))(ctx(t), leader)
@@ -217,7 +217,7 @@ func TestForward_NoLeaderYet_HoldsTheCall(t *testing.T) {
 					}
 					w.follower.consensus.follow(before)
 					looks := 0
-					w.follower.consensus.onLook(func() {
+					w.follower.consensus.onLeaderRead(func() {
 						if looks++; looks == 6 { // the call has failed once and is waiting
 							w.follower.consensus.leader = w.elected
 						}
@@ -249,7 +249,7 @@ func TestForward_NoLeader_FailsAfterLeaderWait(t *testing.T) {
 			"outcome unknown":      {err: &brokenHopError{}, timeout: time.Minute},
 			"leader known":         {err: &consensus.NotLeaderError{Leader: consensus.Leader{ID: "gk1"}}, timeout: time.Minute},
 			"KeepAlive":            {err: &consensus.NotLeaderError{}, timeout: time.Minute, m: method{traits: traits{kind: admission.Vital}, clientStream: true}},
-			"few are admitted":     {err: &consensus.NotLeaderError{}, timeout: time.Minute, m: method{traits: traits{kind: admission.Heavy}}},
+			"heavy call":           {err: &consensus.NotLeaderError{}, timeout: time.Minute, m: method{traits: traits{kind: admission.Heavy}}},
 		} {
 			call, cancel := context.WithTimeout(t.Context(), test.timeout)
 			if test.forwarded {
@@ -352,7 +352,7 @@ func TestForward_ConnectionBreaks_OnlyWritesHaveUnknownOutcome(t *testing.T) {
 	want(t, receiveFrom(t, reads), codes.Unavailable, "NO_LEADER")
 }
 
-// If the leader hangs and another server is elected, calls forwarded to the old leader are ended.
+// If the leader hangs and another server is elected, calls forwarded to the old leader end.
 func TestForward_LeaderChanges_EndsCallsInProgress(t *testing.T) {
 	leader, follower := pair(t)
 	reached := make(chan struct{}, 2)
@@ -499,7 +499,7 @@ func TestForward_KeepAliveStream_RelaysBothWays(t *testing.T) {
 	for n := range uint64(3) {
 		send(t, stream, frameOf(n+1, 40+n))
 		if r := recv(t, stream); r.GetFrame() != n+1 || r.GetResults()[0].GetToken() != 40+n {
-			t.Errorf("response = %v, want the number and token of the frame", r)
+			t.Errorf("response = %v, want the frame's number and token", r)
 		}
 	}
 	listener.notices <- []keeper.TokenResult{{Token: 41, Status: keeper.StatusLost}}

@@ -41,7 +41,7 @@ type gatewayInfo struct{ credentials.CommonAuthInfo }
 
 func (gatewayInfo) AuthType() string { return "gateway" }
 
-// portCredentials are the credentials of the API port. Connections from the gateway are in memory and need no TLS.
+// portCredentials are the API port's credentials. Connections from the gateway are in memory and need no TLS.
 type portCredentials struct {
 	credentials.TransportCredentials
 }

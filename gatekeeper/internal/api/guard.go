@@ -244,8 +244,8 @@ func (g guard) Verify(ctx context.Context, sem string, token uint64) (keeper.Ver
 	return g.Keeper.Verify(ctx, sem, token)
 }
 
-// Explain requires the viewer role. The principal in the request's identity is set to that of its live permit, if it
-// has one; otherwise, to that of the caller.
+// Explain requires the viewer role. If the request's identity holds a live permit, its principal is set to the permit's
+// principal. Otherwise, it is set to the caller's.
 func (g guard) Explain(ctx context.Context, req *semaphore.Request) ([]semaphore.Step, semaphore.Decision, string, uint64, error) {
 	if c := g.api.caller(ctx); c != nil {
 		p, err := c.authorize(ctx, mayView(req.Semaphore))

@@ -34,8 +34,8 @@ func mayEdit(p *auth.Principal, state *fsm.State, before, after *semaphore.Defin
 	return nil
 }
 
-// mayRepresentSubmitter reports whether a definition is for a semaphore that represents a job's submitter and whether
-// the principal may be that submitter. Any existing job and permits must belong to the principal. The acquirer role, on
+// mayRepresentSubmitter reports whether a definition is for a semaphore that represents a job's submitter and the
+// principal may be that submitter. Any existing job and permits must belong to the principal. The acquirer role, on
 // any semaphore, suffices to create and delete such a definition.
 func mayRepresentSubmitter(p *auth.Principal, state *fsm.State, d *semaphore.Definition) bool {
 	job, ok := d.Labels.Get(rules.OwnLabel)
@@ -213,7 +213,7 @@ func mayUndo(p *auth.Principal, state *fsm.State, cmd *fsm.Undo) error {
 	return nil
 }
 
-// authorizeOnJob requires that the caller submitted the job or is an operator of its semaphore.
+// authorizeOnJob requires the caller to be the job's submitter or an operator of its semaphore.
 func (g guard) authorizeOnJob(ctx context.Context, id string, claimed *string) error {
 	return g.authorizeChange(ctx, claimed, func(p *auth.Principal, state *fsm.State) error {
 		j := state.Job(id)

@@ -36,16 +36,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // testTimeout is the time limit for operations that should complete.
 const testTimeout = 10 * time.Second
 
-// fakeConsensus is the leader, or follows the configured one.
+// fakeConsensus implements Consensus. Tests set the leader that it reports, which is this server by default.
 type fakeConsensus struct {
-	mu      sync.Mutex
-	leader  consensus.Leader
-	looked  func() // called whenever the leader is read; optional
-	name    string
-	ready   error
-	members []consensus.Member
-	role    consensus.Role // defaults to leader
-	applied uint64         // defaults to 11
+	mu         sync.Mutex
+	leader     consensus.Leader
+	leaderRead func() // called whenever the leader is read; optional
+	name       string
+	ready      error
+	members    []consensus.Member
+	role       consensus.Role // defaults to leader
+	applied    uint64         // defaults to 11
 
 	addMember, removeMember, transfer func(id string) error
 }
@@ -56,10 +56,10 @@ func (c *fakeConsensus) follow(l consensus.Leader) {
 	c.leader = l
 }
 
-func (c *fakeConsensus) onLook(looked func()) {
+func (c *fakeConsensus) onLeaderRead(looked func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.looked = looked
+	c.leaderRead = looked
 }
 
 func (c *fakeConsensus) setReady(err error) {
@@ -71,8 +71,8 @@ func (c *fakeConsensus) setReady(err error) {
 func (c *fakeConsensus) Leader() consensus.Leader {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.looked != nil {
-		c.looked()
+	if c.leaderRead != nil {
+		c.leaderRead()
 	}
 	return c.leader
 }
@@ -136,7 +136,7 @@ type fakeKeeper struct {
 	// notLeader, if set, is returned by reads and edits.
 	notLeader error
 
-	// denies answers a batched request whose answer does not change the state.
+	// denies answers a batched request if the answer does not change the state.
 	denies     func(*keeper.AcquireCall) (keeper.Answer, bool, error)
 	tryAcquire func(context.Context, *keeper.AcquireCall) (keeper.Answer, error)
 	acquire    func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error)
@@ -686,7 +686,7 @@ func keepPlace(ctx context.Context, _ *keeper.AcquireCall, progress func(keeper.
 	return keeper.Answer{}, ctx.Err()
 }
 
-// waitOn opens an Acquire stream whose caller remains first in the queue of g.
+// waitOn opens an Acquire stream whose caller remains first in g's queue.
 func waitOn(t *testing.T, client gatekeeperv1.PermitServiceClient, g *gate) grpc.ServerStreamingClient[gatekeeperv1.AcquireResponse] {
 	t.Helper()
 	g.keeper.acquire = keepPlace

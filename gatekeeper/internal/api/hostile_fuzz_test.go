@@ -83,7 +83,7 @@ func FuzzAdminPort(f *testing.F) {
 		f.Add(path, "", "cert:admin")
 		f.Add(path, "Bearer gk_abc_def", "")
 	}
-	const text = "the text of the page"
+	const text = "the page's text"
 	f.Fuzz(func(t *testing.T, path, authorized, subject string) {
 		if authorized == "Bearer "+secret {
 			return

@@ -65,7 +65,7 @@ func TestAPI_SlowHandshakes_TimeOutWhileOthersAreServed(t *testing.T) {
 			}
 		}
 	}()
-	good := gatekeeperv1.NewClusterServiceClient(dial(t, g.address, trusting(t, ca, ca, nil)))
+	good := gatekeeperv1.NewClusterServiceClient(dial(t, g.address, clientCreds(t, ca, ca, nil)))
 	if _, err := good.GetStatus(ctx(t), &gatekeeperv1.GetStatusRequest{}); err != nil {
 		t.Errorf("a valid call failed during the attack: %v", err)
 	}

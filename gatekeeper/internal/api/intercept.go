@@ -95,7 +95,7 @@ func (a *API) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 		if a.draining.Err() != nil {
 			return nil, ErrShuttingDown
 		}
-		return nil, a.forward.stream(srv, &receiving{ServerStream: ss, ctx: ctx, api: a, call: call}, info, handler)
+		return nil, a.forward.stream(srv, &receivingStream{ServerStream: ss, ctx: ctx, api: a, call: call}, info, handler)
 	})
 	if endedByDrain(ctx, err) {
 		err = ErrShuttingDown
@@ -103,9 +103,9 @@ func (a *API) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo,
 	return a.finish(ctx, info.FullMethod, start, err)
 }
 
-// receiving is a stream that decodes its messages with receive. It counts as working from its first message to its
-// first response.
-type receiving struct {
+// receivingStream is a stream that decodes its messages with receive. It counts as working from its first message to
+// its first response.
+type receivingStream struct {
 	grpc.ServerStream
 	ctx  context.Context //nolint:containedctx // a stream returns its context
 	api  *API
@@ -115,9 +115,9 @@ type receiving struct {
 	answered bool // used by the sender only
 }
 
-func (s *receiving) Context() context.Context { return s.ctx }
+func (s *receivingStream) Context() context.Context { return s.ctx }
 
-func (s *receiving) RecvMsg(m any) error {
+func (s *receivingStream) RecvMsg(m any) error {
 	err := receive(s.ServerStream.RecvMsg, m)
 	if err != nil || s.received {
 		return err
@@ -126,7 +126,7 @@ func (s *receiving) RecvMsg(m any) error {
 	return s.api.startWork(s.ctx, s.call, m)
 }
 
-func (s *receiving) SendMsg(m any) error {
+func (s *receivingStream) SendMsg(m any) error {
 	if !s.answered {
 		s.answered = true
 		s.call.Wait()
@@ -167,8 +167,8 @@ func (a *API) finish(ctx context.Context, method string, start time.Time, err er
 	return err
 }
 
-// rewordNotReady rewords a NotLeaderError that names this server: it was elected but is not ready, so no other server
-// can be recommended.
+// rewordNotReady rewords a NotLeaderError that names this server. This server was elected but is not ready to lead, so
+// there is no other server to suggest.
 func (a *API) rewordNotReady(err error) error {
 	e, ok := errors.AsType[*consensus.NotLeaderError](err)
 	if !ok || e.Leader.ID != a.cfg.ID || errors.Is(err, consensus.ErrUnknownOutcome) {

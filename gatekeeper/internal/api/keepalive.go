@@ -17,12 +17,12 @@ import (
 )
 
 // maxFrames is the maximum number of frames per stream that are processed at the same time. Further frames are held
-// back by the connection's flow control, as are those of a client that does not read the answers.
+// back by the connection's flow control, as are frames from a client that does not read the responses.
 const maxFrames = 8
 
 // maxExpiryDelay limits how long a received frame delays expiries while it waits for earlier frames. A frame waits
-// longer than that only if its client does not read the answers. In that case the client's own permits may expire
-// before the frame is processed, but no other expiry is delayed any further.
+// longer only if its client does not read the responses. That client's permits may then expire before the frame is
+// processed, but no other expiry is delayed any longer.
 const maxExpiryDelay = time.Second
 
 // KeepAlive receives refreshes and sends their results and notices.
@@ -68,7 +68,7 @@ type keepAlive struct {
 	catchPanic  func(call func() error) error // turns a panic into an error
 
 	slots chan struct{}   // one element per frame, from before it is received until it is answered
-	ready chan readyFrame // frames that can be answered; never blocks
+	ready chan readyFrame // frames that can be answered; sending never blocks
 	ended chan error      // the receiver's result; nil means that all frames have been answered
 }
 
@@ -81,7 +81,7 @@ type readyFrame struct {
 }
 
 // receive processes frames until the client closes the stream. It then waits until all of them have been answered. It
-// may be blocked in recv when the handler returns; that return unblocks it.
+// may be blocked in recv when the handler returns, which unblocks it.
 func (k *keepAlive) receive(recv func() (*gatekeeperv1.KeepAliveRequest, error)) error {
 	for number := uint64(1); ; number++ {
 		if err := k.reserve(1); err != nil {
@@ -154,7 +154,7 @@ func (k *keepAlive) handleFrame(number uint64, m *gatekeeperv1.KeepAliveRequest,
 	return nil
 }
 
-// run sends answers and notices until the stream ends.
+// run sends responses and notices until the stream ends.
 func (k *keepAlive) run(send func(*gatekeeperv1.KeepAliveResponse) error) error {
 	for {
 		var err error
@@ -177,7 +177,7 @@ func (k *keepAlive) run(send func(*gatekeeperv1.KeepAliveResponse) error) error 
 	}
 }
 
-// answer sends the results of a frame and frees its slot.
+// answer sends a frame's results and frees its slot.
 func (k *keepAlive) answer(r readyFrame, send func(*gatekeeperv1.KeepAliveResponse) error) error {
 	var results []keeper.TokenResult
 	err := k.catchPanic(func() (err error) {

@@ -105,7 +105,7 @@ func TestKeepAlive_Groups_OnlyPlainRefreshesAreGrouped(t *testing.T) {
 		results = append(results, r.GetToken())
 	}
 	if !slices.Equal(results, []uint64{2, 4, 5, 6}) || answer.GetResults()[0].GetDrainLeft().AsDuration() != time.Second {
-		t.Errorf("got results %v, want those of tokens 2, 4, 5 and 6", answer.GetResults())
+		t.Errorf("got results %v, want results for tokens 2, 4, 5 and 6", answer.GetResults())
 	}
 	durations := map[uint64]time.Duration{}
 	for _, group := range answer.GetRefreshed() {
@@ -127,7 +127,7 @@ func TestKeepAlive_NotGrouped_ReturnsResultsIndividually(t *testing.T) {
 	frame.Grouped = false
 	send(t, stream, frame)
 	if r := recv(t, stream); len(r.GetResults()) != 2 || len(r.GetRefreshed()) != 0 {
-		t.Errorf("response = %v, want two results and no group", r)
+		t.Errorf("response = %v, want two results and no groups", r)
 	}
 }
 

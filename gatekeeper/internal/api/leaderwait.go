@@ -11,12 +11,12 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// leaderPoll is how often a call that waits for a leader first checks for one. The interval doubles with each attempt,
-// because a leader that was elected but is not ready yet refuses calls.
+// leaderPoll is the initial interval at which a waiting call checks for a leader. The interval doubles with each
+// attempt, because a leader that was elected but is not ready yet refuses calls.
 const leaderPoll = 20 * time.Millisecond
 
-// leaderWait holds a call that cannot be forwarded until this server knows a leader that it has not tried. An election
-// is usually over before a client that was refused would retry. The zero values mean that the call has not waited yet.
+// leaderWait holds a call that could not be forwarded, until this server knows a leader that it has not tried. An
+// election is usually over before a refused client would retry. Zero values mean that the call has not waited yet.
 type leaderWait struct {
 	*forwarder
 	until time.Time
@@ -24,7 +24,7 @@ type leaderWait struct {
 }
 
 // retry waits after a failed attempt, and reports whether to make another. It does not wait after an attempt that the
-// leader may have received, or for a call that another server forwarded, because that server waits.
+// leader may have received, or for a call that another server forwarded, because that server waits itself.
 func (w *leaderWait) retry(ctx context.Context, m *method, err error) bool {
 	tried, ok := withoutLeader(err)
 	if !ok || !m.waitsForLeader() || len(metadata.ValueFromIncomingContext(ctx, HopHeader)) > 0 {

@@ -21,7 +21,7 @@ func (a *API) belongsToMember(chain []*x509.Certificate) bool {
 }
 
 // isMember reports whether a certificate belongs to the member with that id in the latest configuration. It must be
-// issued by the members' authority and be valid for the host of the member's peer address.
+// issued by the members' authority and be valid for the host in the member's peer address.
 func (a *API) isMember(chain []*x509.Certificate, id string) bool {
 	if !a.belongsToMember(chain) {
 		return false
@@ -79,8 +79,8 @@ func (c *caller) mayJoin(peerAddress string) error {
 	return nil
 }
 
-// memberCerts recognizes members' certificates: those issued for servers by the peer port's authorities. Results are
-// cached for up to a minute, because there may be thousands of forwarded calls.
+// memberCerts recognizes members' certificates, which the peer port's authorities issue for servers. Results are cached
+// for up to a minute, because there may be thousands of forwarded calls.
 type memberCerts struct {
 	files certs.Files
 	mu    sync.Mutex // guards cache
@@ -112,7 +112,7 @@ func (m *memberCerts) verifies(chain []*x509.Certificate) bool {
 	if ok && now.Before(v.until) && now.Before(chain[0].NotAfter) {
 		return v.member
 	}
-	v = verdict{m.files.VerifyMember(chain) == nil, now.Add(memberTTL)} // reads files, so not under the lock
+	v = verdict{m.files.VerifyMember(chain) == nil, now.Add(memberTTL)} // outside the lock, because it reads files
 	if !v.member {
 		v.until = now.Add(nonMemberTTL) // its authority may be added soon
 	}

@@ -13,8 +13,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// memberTimeout limits how long a member may take to answer. It is shorter than a connection attempt, so that the error
-// for a hung member reports the timeout rather than a closed connection.
+// memberTimeout limits how long a member may take to answer. It is shorter than hopDialTimeout, so that the error for a
+// hung member reports the timeout rather than a closed connection.
 const memberTimeout = 1500 * time.Millisecond
 
 // ListMembers returns each member's own status. It queries all members in parallel on the caller's behalf, and each
@@ -85,7 +85,7 @@ func (s *clusterService) statusOf(ctx context.Context, m consensus.Member) (*gat
 }
 
 // setLags computes how far each member lags behind the commit index of the leader with the newest term. The statuses
-// were taken at different times, so a member may be ahead of the leader's status. Its lag is then 0.
+// were taken at different times, so a member may be ahead of the leader's status. In that case, its lag is 0.
 func setLags(members []*gatekeeperv1.MemberStatus) {
 	var leader *gatekeeperv1.GetStatusResponse
 	for _, m := range members {

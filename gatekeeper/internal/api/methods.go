@@ -18,7 +18,7 @@ import (
 type traits struct {
 	// kind determines the method's priority under load.
 	kind admission.Kind
-	// local means that each server answers the method itself.
+	// local means that each server answers calls to the method itself.
 	local bool
 	// leaderFirst means that the leader is preferred, but any server can answer. A follower is notified of a commit
 	// with the next entry or up to about 100 ms later, but a watcher should see an edit immediately.
@@ -50,9 +50,9 @@ func (m *method) servedLocally(req any) bool {
 	return ok && stale.GetStale()
 }
 
-// waitsForLeader reports whether a call is held while there is no leader. Calls of which only a few are admitted at a
-// time are not, because they would keep out calls that this server can answer itself. The client of a KeepAlive stream
-// needs an answer sooner than that, so that it can try another server.
+// waitsForLeader reports whether calls are held while there is no leader. If only a few calls of a kind are admitted at
+// a time, they are not held, because they would keep out calls that this server can answer itself. KeepAlive streams
+// are not held either, because their clients need to try another server soon.
 func (m *method) waitsForLeader() bool {
 	return m.kind == admission.Ordinary || m.kind == admission.Waiting || m.kind == admission.Vital && !m.clientStream
 }
@@ -143,7 +143,7 @@ func traitsOf(fullMethod string) traits {
 	return traits{kind: admission.Ordinary}
 }
 
-// methodsOf reads the message types of each method from the descriptors.
+// methodsOf reads each method's message types from the descriptors.
 func methodsOf(services ...*grpc.ServiceDesc) (map[string]*method, error) {
 	methods := make(map[string]*method)
 	for _, service := range services {

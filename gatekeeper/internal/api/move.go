@@ -36,7 +36,7 @@ func moveFrom(m *gatekeeperv1.MoveRequest) (out preview.MoveRequest, err error) 
 	return out, err
 }
 
-// expectedFrom reads the digest of the plan that the caller confirmed; nil if there is none.
+// expectedFrom returns the digest of the plan that the caller confirmed, or nil if there is none.
 func expectedFrom(m interface{ GetExpected() string }) (*preview.Digest, error) {
 	if m.GetExpected() == "" {
 		return nil, nil //nolint:nilnil // absent, which is valid

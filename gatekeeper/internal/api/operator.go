@@ -16,7 +16,7 @@ import (
 )
 
 // operatorService serves gatekeeper.v1.OperatorService. Changes are here and in move.go, undo.go and firings.go. Reads
-// are in operator_look.go.
+// are in operator_read.go.
 type operatorService struct {
 	gatekeeperv1.UnimplementedOperatorServiceServer
 	*API
@@ -53,7 +53,7 @@ func (s *operatorService) Pause(ctx context.Context, m *gatekeeperv1.PauseReques
 	return &gatekeeperv1.PauseResponse{Revision: result.Revision, Names: result.Names}, nil
 }
 
-// pauseFrom reads a pause. The caller sets the names from the selector.
+// pauseFrom reads a pause request. The caller sets cmd.Names from the selector.
 func pauseFrom(m *gatekeeperv1.PauseRequest) (cmd *fsm.Pause, end keeper.Ending, c *selector.Selector, err error) {
 	cmd = &fsm.Pause{Stop: m.GetStop(), Keep: m.GetKeepPaused()}
 	if c, err = selector.ParseChoice("selector", m.GetSelector()); err != nil {
@@ -114,8 +114,8 @@ func (s *operatorService) Resume(ctx context.Context, m *gatekeeperv1.ResumeRequ
 			}
 		}
 	}
-	// Sent even if none of them is paused, because the state machine must record the request and may already have done
-	// so.
+	// The command is sent even if none of them are paused, because the state machine must record the request and may
+	// already have done so.
 	result, err := s.keeper.Resume(ctx, cmd)
 	if err != nil {
 		return nil, s.changedSince(state, err)
@@ -139,7 +139,7 @@ func (s *operatorService) Cordon(ctx context.Context, m *gatekeeperv1.CordonRequ
 		return nil, err
 	}
 	cmd.RequestID, cmd.RequestHash, cmd.RequestRevision = m.GetRequestId(), requestHash(m), m.GetRequestRevision()
-	// Checked first, because the end time of a retried cordon may have passed.
+	// Retries are detected first, because the end time of a retried cordon may have passed.
 	_, done, err := s.readForChange(ctx, m, fsm.EditCordon, cmd.RequestHash)
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (s *operatorService) Cordon(ctx context.Context, m *gatekeeperv1.CordonRequ
 	return cordonResponse(cmd.ID, result.Revision, result.Cordon), nil
 }
 
-// cordonResponse returns the cordon as originally set. Answers stored below feature level 3 do not include it.
+// cordonResponse returns the cordon as originally set. Results stored below feature level 3 do not include it.
 func cordonResponse(id string, revision uint64, set *fsm.Cordon) *gatekeeperv1.CordonResponse {
 	if set == nil {
 		set = &fsm.Cordon{ID: id, Revision: revision}
@@ -188,7 +188,7 @@ func cordonFrom(m *gatekeeperv1.CordonRequest) (cmd *fsm.SetCordon, end keeper.E
 // Prefixes of the ids that cordonID returns.
 const groupID, acquirerID = "group:", "acquirer:"
 
-// cordonID derives an id from the patterns of a cordon, so that setting the same cordon again replaces it.
+// cordonID derives an id from a cordon's patterns, so that setting the same cordon again replaces it.
 func cordonID(cmd *fsm.SetCordon) string {
 	var parts []string
 	if cmd.GroupPattern != "" {

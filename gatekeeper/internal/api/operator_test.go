@@ -110,7 +110,7 @@ func TestUndo_OfResume_AppliesPreviewAsOneChange(t *testing.T) {
 	// Undo applies the previewed plan or nothing.
 	if _, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision(), Plan: "another"}); status.Code(err) != codes.FailedPrecondition ||
 		!strings.Contains(err.Error(), "would no longer have the effect that was previewed") {
-		t.Fatalf("Undo() with another plan = %v, want FailedPrecondition", err)
+		t.Fatalf("Undo() with a different plan = %v, want FailedPrecondition", err)
 	}
 	done, err := op.Undo(ctx(t), &gatekeeperv1.UndoRequest{Change: resumed.GetRevision(), Author: "bob", Plan: dry.GetPlan()})
 	if err != nil || done.GetRevision() != before+1 || g.keeper.machine.State().Revision() != before+1 {

@@ -9,8 +9,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/admission"
 )
 
-// overloads logs refusals, at most once every warnInterval. The log shows when an overload began and how many calls
-// have been refused so far. Refusals after the last warning appear only in the metrics.
+// overloads logs refusals, at most once every warnInterval. The log shows when an overload began, and each warning
+// counts the calls refused since the previous one. Refusals after the last warning appear only in the metrics.
 type overloads struct {
 	mu      sync.Mutex // guards the fields below
 	refused int        // since the last warning
@@ -20,8 +20,8 @@ type overloads struct {
 // warnInterval is the minimum time between two warnings.
 const warnInterval = 10 * time.Second
 
-// note counts a refusal and logs a warning if one is due. The identity is empty if the call was refused before its
-// message was read.
+// note counts a refusal and logs a warning, unless one was logged within warnInterval. The identity is empty if the
+// call was refused before its message was read.
 func (o *overloads) note(ctx context.Context, log *slog.Logger, err error, identity admission.Identity) {
 	now := time.Now()
 	o.mu.Lock()

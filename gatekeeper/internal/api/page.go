@@ -46,8 +46,9 @@ func (p *page) add(limit int, record proto.Message) bool {
 	return true
 }
 
-// pageKey identifies the last record of a page, after which the next page starts. Definitions use only the name,
-// permits also the token, and waiters a sequence number and a rank.
+// pageKey identifies the last record on a page, after which the next page starts. The fields in use depend on the list:
+// definitions use only the name, permits use the name and the token, and waiters use all fields, with a sequence number
+// as the token.
 type pageKey struct {
 	name  string
 	token uint64
@@ -89,7 +90,7 @@ func parsePageToken(s string) (pageKey, error) {
 	return pageKey{name: string(b[n:]), token: token, rank: rank}, nil
 }
 
-// pageFrom reads the page size and the page token of a request.
+// pageFrom reads a request's page size and page token.
 func pageFrom(m interface {
 	GetPageSize() uint32
 	GetPageToken() string

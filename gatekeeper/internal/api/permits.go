@@ -206,7 +206,7 @@ func (a *API) holder(state *fsm.State, p *semaphore.Permit) *gatekeeperv1.Permit
 }
 
 // ListHolders pages through permits in (semaphore, token) order. Each page reads the current state. A permit that
-// exists while all pages are read is listed exactly once.
+// exists from the first page to the last is listed exactly once.
 func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHoldersRequest) (*gatekeeperv1.ListHoldersResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {
@@ -269,7 +269,7 @@ func holdersAt(
 }
 
 // ListWaiters pages through waiters in (semaphore, place) order. Each page reads the current queues. A waiter that is
-// queued while all pages are read is listed exactly once, unless the leader changes and starts new queues.
+// queued from the first page to the last is listed exactly once, unless the leader changes and starts new queues.
 func (s *permitService) ListWaiters(ctx context.Context, m *gatekeeperv1.ListWaitersRequest) (*gatekeeperv1.ListWaitersResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {

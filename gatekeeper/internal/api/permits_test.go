@@ -251,7 +251,7 @@ func TestListWaiters_Pages_ListEachWaiterOnce(t *testing.T) {
 	}
 }
 
-func TestAcquire_SendsPlacesThenAnswer(t *testing.T) {
+func TestAcquire_SendsPlacesThenFinalResponse(t *testing.T) {
 	g := open(t)
 	var answer keeper.Answer
 	g.keeper.acquire = func(_ context.Context, c *keeper.AcquireCall, progress func(keeper.Place) error) (keeper.Answer, error) {
@@ -304,7 +304,7 @@ func TestAcquire_SendsPlacesThenAnswer(t *testing.T) {
 				t.Errorf("last message = %v, %v", last, err)
 			}
 			if _, err := stream.Recv(); !errors.Is(err, io.EOF) {
-				t.Errorf("Recv() after the answer: got %v, want io.EOF", err)
+				t.Errorf("Recv() after the final response: got %v, want io.EOF", err)
 			}
 		})
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// read returns the state from which to answer a request. Unless stale is set, it reflects every answer that any server
-// has given so far.
+// read returns the state from which to answer a request. Unless stale is set, it reflects every response that any
+// server has already sent.
 func (a *API) read(ctx context.Context, stale bool) (*fsm.State, error) {
 	if stale {
 		return a.cfg.Machine.State(), nil
@@ -88,7 +88,7 @@ func (s *definitionService) GetDefinition(ctx context.Context, m *gatekeeperv1.G
 }
 
 // ListDefinitions pages through definitions in name order. Each page reads the current state. A definition that exists
-// while all pages are read is listed exactly once.
+// from the first page to the last is listed exactly once.
 func (s *definitionService) ListDefinitions(ctx context.Context, m *gatekeeperv1.ListDefinitionsRequest) (*gatekeeperv1.ListDefinitionsResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *definitionService) Explain(ctx context.Context, m *gatekeeperv1.Explain
 	for i, step := range steps {
 		out.Steps[i] = &gatekeeperv1.Step{Number: uint32(step.Number), Name: step.Name, Passed: step.Passed, Text: step.Text}
 	}
-	if decision.Reason == semaphore.NoSuchSemaphore { // a denial does not suggest a name: see selector.NoDefinitionError
+	if decision.Reason == semaphore.NoSuchSemaphore { // the denial itself suggests no name: see selector.NoDefinitionError
 		if suggestion := selector.Suggestion(s.cfg.Machine.State(), request.Semaphore, s.viewFilter(ctx)); suggestion != "" {
 			out.Summary += fmt.Sprintf(" Did you mean %q?", suggestion)
 		}

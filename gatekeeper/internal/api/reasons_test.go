@@ -44,7 +44,7 @@ var reasons = []struct{ reason, meaning, retry string }{
 	{reasonNoSuchDefinition, "No definition has this name. `suggestion` in the metadata suggests the most similar name.", "no"},
 	{reasonAlreadyExists, "A definition with this name already exists.", "no"},
 	{reasonStaleVersion, "The definition does not have the expected version. No edit in the batch was applied.", "no: read again, then edit"},
-	{reasonNoMatch, "No definition matches the names and labels. `suggestion` in the metadata suggests similar globs or labels.", "no"},
+	{reasonNoMatch, "No definitions match the names and labels. `suggestion` in the metadata suggests similar globs or labels.", "no"},
 	{reasonNoSuchCordon, "No cordon has this id. `suggestion` in the metadata suggests the most similar id.", "no"},
 	{reasonNoSuchChange, "There is no such change, or the journal no longer has a record of it.", "no"},
 	{reasonChangedSince, "The change would no longer have the effect that its dry run showed, so nothing was done. The metadata lists what has been edited since.", "after a new dry run"},

@@ -13,9 +13,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// If the answer to a call is lost, the caller retries with the same request id and gets the original answer. The state
-// machine stores that answer with a hash of the request. If the id is reused for a different request, the server
-// refuses that request instead of answering as if it had been carried out.
+// If the response to a call is lost, the caller retries with the same request id and gets the original response. The
+// state machine stores the result with a hash of the request. If the id is reused for a different request, the server
+// refuses that request instead of responding as if it had been carried out.
 
 // retryable is an operator request with a request id.
 type retryable interface {
@@ -24,7 +24,7 @@ type retryable interface {
 	GetRequestRevision() uint64
 }
 
-// requestHash returns the hash of an operator's request as written by the caller, because the result of a selector may
+// requestHash returns the hash of an operator's request as written by the caller, because a selector's result may
 // change between attempts. The hash is never 0. It ignores the author and the reason. It covers whether the change has
 // an end time but not the time itself, because "for an hour" or "until two o'clock" means a different instant when a
 // person retries the call.

@@ -139,8 +139,8 @@ func TestOperatorChanges_ReusedRequestID_AreRefused(t *testing.T) {
 	}
 }
 
-// A retry returns the original answer even if the change is no longer in the journal.
-func TestOperatorChanges_RetryAfterJournalTrim_ReturnsOriginalAnswer(t *testing.T) {
+// A retry returns the original response even if the change is no longer in the journal.
+func TestOperatorChanges_RetryAfterJournalTrim_ReturnsOriginalResponse(t *testing.T) {
 	g, op := openOperator(t, "a", "b")
 	c := changer{t, g, op}
 	pause := &gatekeeperv1.PauseRequest{Selector: named("a", "b"), RequestId: "p"}
@@ -151,10 +151,10 @@ func TestOperatorChanges_RetryAfterJournalTrim_ReturnsOriginalAnswer(t *testing.
 	settings.JournalPerSemaphore = 0
 	g.keeper.do(fsm.Configure{Settings: settings})
 	if retried, err := c.pause(pause); err != nil || retried != paused {
-		t.Errorf("retried Pause() = change %d, %v; want the original answer", retried, err)
+		t.Errorf("retried Pause() = change %d, %v; want the original response", retried, err)
 	}
 	if retried, err := c.cordon(cordon); err != nil || retried != cordoned {
-		t.Errorf("retried Cordon() = change %d, %v; want the original answer", retried, err)
+		t.Errorf("retried Cordon() = change %d, %v; want the original response", retried, err)
 	}
 }
 
@@ -189,19 +189,19 @@ func TestPause_RetriedLater_ReturnsSameChange(t *testing.T) {
 }
 
 // A caller that reads the state before it retries sends a replace, because its first attempt created the definition.
-func TestEdit_RetriedAsReplace_ReturnsOriginalAnswer(t *testing.T) {
+func TestEdit_RetriedAsReplace_ReturnsOriginalResponse(t *testing.T) {
 	g, op := openOperator(t)
 	c := changer{t, g, op}
 	d := &gatekeeperv1.Definition{Name: "new", Permits: new(uint32(1))}
 	changeID := must(c.edit("r", creation(d)))(t)
 	retried, err := c.edit("r", &gatekeeperv1.Edit{Change: &gatekeeperv1.Edit_Replace{Replace: d}, ExpectedVersion: changeID})
 	if err != nil || retried != changeID || g.keeper.machine.State().Revision() != changeID {
-		t.Errorf("retry as a replace = change %d, %v; want the original answer and no new change", retried, err)
+		t.Errorf("retry as a replace = change %d, %v; want the original response and no new change", retried, err)
 	}
 }
 
-// The first attempt may be applied before, between or after the reads of its retry. The answer is always the same.
-func TestResume_FirstAttemptAppliedDuringRetry_ReturnsSameAnswer(t *testing.T) {
+// The first attempt may be applied before, between or after its retry's reads. The response is always the same.
+func TestResume_FirstAttemptAppliedDuringRetry_ReturnsSameResponse(t *testing.T) {
 	for applied := range 4 { // apply the first attempt before this read; read 3 never happens
 		g, op := openOperator(t, "a")
 		c := changer{t, g, op}
@@ -221,7 +221,7 @@ func TestResume_FirstAttemptAppliedDuringRetry_ReturnsSameAnswer(t *testing.T) {
 	}
 }
 
-// A retry returns the definitions that the selector matched originally, even if it matches more of them now.
+// A retry returns the definitions that the selector matched originally, even if it now matches more of them.
 func TestPause_Retried_SelectorIsNotEvaluatedAgain(t *testing.T) {
 	g, op := openOperator(t, "a")
 	all := &gatekeeperv1.PauseRequest{Selector: &gatekeeperv1.Selector{All: true}, RequestId: "p"}
@@ -229,14 +229,14 @@ func TestPause_Retried_SelectorIsNotEvaluatedAgain(t *testing.T) {
 	g.create("b")
 	retried, err := op.Pause(ctx(t), all)
 	if err != nil || retried.GetRevision() != first.GetRevision() || strings.Join(retried.GetNames(), " ") != "a" {
-		t.Errorf("retried Pause() = %v, %v; want the original answer", retried, err)
+		t.Errorf("retried Pause() = %v, %v; want the original response", retried, err)
 	}
 	if g.keeper.machine.State().Definition("b").Pause != nil {
 		t.Error("the retry paused a definition created later")
 	}
 	all.Selector = named("a") // matches the same definition, but is a different request
 	if _, err := op.Pause(ctx(t), all); reasonOf(status.Convert(err)) != reasonRequestReused {
-		t.Errorf("Pause() with another selector: got %v, want REQUEST_REUSED", err)
+		t.Errorf("Pause() with a different selector: got %v, want REQUEST_REUSED", err)
 	}
 }
 

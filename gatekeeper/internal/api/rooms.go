@@ -78,7 +78,7 @@ type operatorKeeper interface {
 	Cordon(ctx context.Context, cmd fsm.SetCordon, end keeper.Ending) (fsm.RevisionResult, error)
 	Uncordon(ctx context.Context, cmd fsm.Uncordon) (fsm.RevisionResult, error)
 	ForgetFirings(ctx context.Context, cmd fsm.ForgetFirings) (fsm.FiringsResult, error)
-	// WallClock returns the time against which the due times of firings are compared.
+	// WallClock returns the time against which firings' due times are compared.
 	WallClock() time.Time
 	Undo(ctx context.Context, cmd fsm.Undo) (fsm.UndoResult, error)
 	DeniedCallers(ctx context.Context, wanted func(state *fsm.State, name string) bool) (*fsm.State, iter.Seq[keeper.DeniedCaller], time.Time, error)

@@ -10,12 +10,12 @@ import (
 
 // Per-connection limits.
 const (
-	// MaxMessage is the maximum size of a message to the server in bytes. It equals the default limit of gRPC clients.
+	// MaxMessage is the maximum size of a message to the server in bytes. It is the same as gRPC's default.
 	MaxMessage = 4 << 20
-	// maxReceived is the limit at which gRPC refuses a message with a less helpful status.
+	// maxReceived is the size above which gRPC itself refuses a message, with a less helpful status.
 	maxReceived = 2 * MaxMessage
-	// maxStreams is the maximum number of concurrent calls and streams per connection. Another server forwards the
-	// streams of all its clients over one connection. That may be 10,000 long-lived streams in addition to unary calls.
+	// maxStreams is the maximum number of concurrent calls and streams per connection. Another server forwards all
+	// its clients' calls over one connection, which may carry 10,000 long-lived streams in addition to unary calls.
 	maxStreams = 1 << 15
 	// maxHeaders is the maximum size of a call's headers in bytes.
 	maxHeaders = 16 << 10

@@ -82,8 +82,8 @@ func toSettings(s fsm.Settings) *gatekeeperv1.Settings {
 	}
 }
 
-// settingsFrom returns the settings with the fields in m replaced. A field left at its default stays unset, so that
-// servers at an older feature level can process the others.
+// settingsFrom returns the current settings with the fields in m replaced. A field left at its default stays unset, so
+// that servers at a lower feature level can process the others.
 func settingsFrom(m *gatekeeperv1.Settings, current fsm.Settings) (fsm.Settings, error) {
 	next, in := current, settingReader{m: m}
 	requests, work := current.Requests.OrDefault(), current.Work.OrDefault()

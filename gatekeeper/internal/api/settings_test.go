@@ -81,7 +81,8 @@ func TestSetSettings_InvalidField_IsReported(t *testing.T) {
 	}
 }
 
-// Two operators change the same settings after a dry run. The second must not overwrite the first one's change unseen.
+// Two operators change the same settings after a dry run. The second must not unknowingly overwrite the first one's
+// change.
 func TestSetSettings_ChangedSinceDryRun_IsRefused(t *testing.T) {
 	t.Parallel()
 	g := open(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// longCalls holds the long-lived calls: streams and waiting callers. Their permissions are checked again when bindings
-// change and, because tokens expire, periodically. The zero value is ready to use.
+// longCalls tracks long-lived calls. Their permissions are checked again when bindings change and, because tokens
+// expire, periodically. The zero value is ready to use.
 type longCalls struct {
 	mu       sync.Mutex // guards the fields below
 	last     int
@@ -23,7 +23,7 @@ type longCalls struct {
 	revision uint64 // the access revision at the last check
 }
 
-// allowance is the permission of a long-lived call.
+// allowance is a long-lived call's permission.
 type allowance struct {
 	allowed func() error
 	cancel  context.CancelCauseFunc
@@ -86,7 +86,7 @@ func (a *API) stillAllowed(ctx context.Context, allowed permission) func() error
 		return nil
 	}
 	startedEarly := c.beforeBindings()
-	var first atomic.Pointer[string] // nil on a follower without the binding, until it arrives
+	var first atomic.Pointer[string] // nil on a follower that has not received the binding yet
 	if p, _, err := c.principal(); err == nil {
 		first.Store(new(p.Name()))
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// whyTasksWait explains why the tasks of a semaphore are waiting. It returns the first applicable reason, or an empty
-// string if none is waiting.
+// whyTasksWait explains why a semaphore's tasks are waiting. It returns the first applicable reason, or an empty string
+// if no tasks are waiting.
 func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, sem string) (string, error) {
 	if state.Work(sem).Waiting == 0 {
 		return "", nil
@@ -72,7 +72,7 @@ func (s *definitionService) whyTasksWait(ctx context.Context, state *fsm.State, 
 	return "Workers are available, and the tasks are being handed out.", nil
 }
 
-// denial is a reason for denying workers, and the number of workers denied for it.
+// denial counts the workers that are denied for one reason.
 type denial struct {
 	reason  semaphore.Reason
 	text    string
@@ -94,7 +94,7 @@ func (s *definitionService) admitted(ctx context.Context, workers []work.Info) (
 			if err != nil {
 				return nil, nil, err
 			}
-			if d.Reason != w.Denied { // denied before an edit; it will retry soon
+			if d.Reason != w.Denied { // the denial predates an edit, and the worker will retry soon
 				admitted = append(admitted, w)
 				continue
 			}

@@ -14,8 +14,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// worker connects a worker with the given number of slots, and waits until it is listed.
-func (g *gate) worker(t *testing.T, group string, slots uint32) grpc.BidiStreamingClient[gatekeeperv1.WorkRequest, gatekeeperv1.WorkResponse] {
+// connectWorker connects a worker with the given number of slots, and waits until it is listed.
+func (g *gate) connectWorker(t *testing.T, group string, slots uint32) grpc.BidiStreamingClient[gatekeeperv1.WorkRequest, gatekeeperv1.WorkResponse] {
 	t.Helper()
 	jobs := gatekeeperv1.NewWorkServiceClient(g.conn)
 	stream := must(jobs.Work(ctx(t)))(t)
@@ -62,7 +62,7 @@ func TestExplain_TasksWaiting_ReturnsFirstApplicableCause(t *testing.T) {
 		{"zero permits", `The semaphore "s" has 0 permits and admits no callers.`, func(_ *testing.T, g *gate) { edit(g, 0) }},
 		{"no worker", `No worker is available for semaphore "s".`, func(*testing.T, *gate) {}},
 		{"draining", `No worker is available for semaphore "s". 1 worker is draining.`, func(t *testing.T, g *gate) {
-			if err := g.worker(t, "default", 1).Send(&gatekeeperv1.WorkRequest{Frame: 2, Kind: &gatekeeperv1.WorkRequest_Drain{}}); err != nil {
+			if err := g.connectWorker(t, "default", 1).Send(&gatekeeperv1.WorkRequest{Frame: 2, Kind: &gatekeeperv1.WorkRequest_Drain{}}); err != nil {
 				t.Fatal(err)
 			}
 			eventually(t, "the worker is draining", func() bool {
@@ -70,11 +70,11 @@ func TestExplain_TasksWaiting_ReturnsFirstApplicableCause(t *testing.T) {
 				return r.GetWorkers()[0].GetDraining()
 			})
 		}},
-		{"one denied", "The only worker is denied: Group west is not admitted.", func(t *testing.T, g *gate) { g.worker(t, "west", 1) }},
+		{"one denied", "The only worker is denied: Group west is not admitted.", func(t *testing.T, g *gate) { g.connectWorker(t, "west", 1) }},
 		{"all denied", "All 3 workers are denied. 2 of them: Group west is not admitted. 1 of them: Cordoned.", func(t *testing.T, g *gate) {
-			g.worker(t, "west", 1)
-			g.worker(t, "west", 1)
-			g.worker(t, "cordoned", 1)
+			g.connectWorker(t, "west", 1)
+			g.connectWorker(t, "west", 1)
+			g.connectWorker(t, "cordoned", 1)
 			eventually(t, "three workers", func() bool {
 				r := must(gatekeeperv1.NewWorkServiceClient(g.conn).ListWorkers(ctx(t), &gatekeeperv1.ListWorkersRequest{}))(t)
 				denied := 0
@@ -87,20 +87,20 @@ func TestExplain_TasksWaiting_ReturnsFirstApplicableCause(t *testing.T) {
 			})
 		}},
 		{"permit taken", `The only permit of semaphore "s" is taken.`, func(t *testing.T, g *gate) {
-			g.worker(t, "west", 1)
-			g.worker(t, "default", 0)
+			g.connectWorker(t, "west", 1)
+			g.connectWorker(t, "default", 0)
 			g.grant(t, "s", "other")
 		}},
 		{"cooling", `The only permit of semaphore "s" is taken. 1 permit is cooling.`, func(t *testing.T, g *gate) {
-			g.worker(t, "default", 1)
+			g.connectWorker(t, "default", 1)
 			g.keeper.do(fsm.Release{Token: g.grant(t, "s", "other").Token, Cooling: time.Minute, At: time.Unix(5, 0).UTC()})
 		}},
-		{"busy", "The only worker is at capacity: 0 tasks are held.", func(t *testing.T, g *gate) { g.worker(t, "default", 0) }},
+		{"busy", "The only worker is at capacity: 0 tasks are held.", func(t *testing.T, g *gate) { g.connectWorker(t, "default", 0) }},
 		{"callers ahead", "2 other callers are ahead of the workers in the queue.", func(t *testing.T, g *gate) {
-			g.worker(t, "default", 1)
+			g.connectWorker(t, "default", 1)
 			g.keeper.waiters = []keeper.Waiter{waiting(false), waiting(false), waiting(true), waiting(false)}
 		}},
-		{"handed out", "Workers are available, and the tasks are being handed out.", func(t *testing.T, g *gate) { g.worker(t, "default", 1) }},
+		{"handed out", "Workers are available, and the tasks are being handed out.", func(t *testing.T, g *gate) { g.connectWorker(t, "default", 1) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -22,14 +22,14 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// issue returns the files of a certificate signed by the authority, with the authority itself as the CA.
+// issue issues a certificate and returns its files, with the issuing authority as the CA.
 func issue(ca *authoritytest.Authority, l authority.Leaf) certs.Files {
 	f := ca.Issue(l)
 	return certs.Files{Cert: f.Cert, Key: f.Key, CA: ca.File}
 }
 
-// trusting returns the credentials of a client that trusts ca. If own is not nil, it issues the client's certificate.
-func trusting(t *testing.T, ca, own *authoritytest.Authority, change func(*tls.Config)) grpc.DialOption {
+// clientCreds returns credentials for a client that trusts ca. If own is not nil, it issues the client's certificate.
+func clientCreds(t *testing.T, ca, own *authoritytest.Authority, change func(*tls.Config)) grpc.DialOption {
 	t.Helper()
 	c := &tls.Config{RootCAs: ca.Pool(), MinVersion: tls.VersionTLS12}
 	if own != nil {
@@ -63,14 +63,14 @@ func TestTLS_APIAndForwarding_RequireTrustedCertificates(t *testing.T) {
 		option grpc.DialOption
 		ok     bool
 	}{
-		"valid client certificate":                     {follower, trusting(t, ca, ca, nil), true},
-		"no client certificate":                        {follower, trusting(t, ca, nil, nil), false},
-		"untrusted client certificate":                 {follower, trusting(t, ca, untrusted, nil), false},
-		"client certificate issued by the members' CA": {follower, trusting(t, ca, members, nil), false},
-		"TLS 1.2":                     {follower, trusting(t, ca, ca, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), false},
+		"valid client certificate":                     {follower, clientCreds(t, ca, ca, nil), true},
+		"no client certificate":                        {follower, clientCreds(t, ca, nil, nil), false},
+		"untrusted client certificate":                 {follower, clientCreds(t, ca, untrusted, nil), false},
+		"client certificate issued by the members' CA": {follower, clientCreds(t, ca, members, nil), false},
+		"TLS 1.2":                     {follower, clientCreds(t, ca, ca, func(c *tls.Config) { c.MaxVersion = tls.VersionTLS12 }), false},
 		"plain text":                  {follower, insecureCreds(), false},
-		"untrusted server CA":         {follower, trusting(t, untrusted, ca, nil), false},
-		"optional client certificate": {lenient, trusting(t, ca, nil, nil), true},
+		"untrusted server CA":         {follower, clientCreds(t, untrusted, ca, nil), false},
+		"optional client certificate": {lenient, clientCreds(t, ca, nil, nil), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			client := gatekeeperv1.NewPermitServiceClient(dial(t, c.server.address, c.option))

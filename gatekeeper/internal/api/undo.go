@@ -99,7 +99,7 @@ func (s *operatorService) mayPlan(ctx context.Context, cmd *fsm.Undo) error {
 
 func undoFrom(m *gatekeeperv1.UndoRequest) (r undo.Request, err error) {
 	if m.GetChange() == 0 {
-		return r, invalid("change", "0", "must be the id of a change, as listed by gkctl history")
+		return r, invalid("change", "0", "must be a change id, as listed by gkctl history")
 	}
 	if n := len(m.GetAlso()); n >= maxUndoChanges {
 		return r, invalid("also", strconv.Itoa(n)+" changes", fmt.Sprintf("must be fewer than %d: undo them in several steps", maxUndoChanges))

@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// minDuration returns the shortest duration that lets a permit survive the leader's death. It is 0 in a cluster with
-// one voter, which has no failover.
+// minDuration returns the shortest duration that lets a permit survive the leader's death. It returns 0 for a cluster
+// with one voter, which has no failover.
 func (a *API) minDuration() time.Duration {
 	members, err := a.cfg.Consensus.Members()
 	if err != nil {
@@ -50,9 +50,9 @@ const (
 	callersTTL = time.Minute
 )
 
-// reaches caches the known callers and the reach of pattern pairs until the number of callers or the cordons change,
+// reachCache caches the known callers and the reach of pattern pairs until the number of callers or the cordons change,
 // because lists and summaries look up many definitions. The zero value is empty. It is safe for concurrent use.
-type reaches struct {
+type reachCache struct {
 	mu      sync.Mutex // guards the fields below
 	count   int        // number of callers
 	cordons uint64     // revision of the cordons
@@ -63,7 +63,7 @@ type reaches struct {
 
 // get returns the reach of a definition, and the callers from which it was computed. A definition without permits
 // admits no one, so its reach does not matter.
-func (m *reaches) get(state *fsm.State, patterns preview.Patterns, d *semaphore.Definition) (preview.Reach, *preview.Callers) {
+func (m *reachCache) get(state *fsm.State, patterns preview.Patterns, d *semaphore.Definition) (preview.Reach, *preview.Callers) {
 	if d.Permits == 0 {
 		return preview.ReachesSome, nil
 	}

@@ -29,9 +29,9 @@ const (
 	// semaphores in a report, and of permits per semaphore.
 	minLiveEvery, maxLiveEvery = time.Second, time.Minute
 	maxLive                    = 1000
-	// collectFor is how long changes are collected for a watcher of records. After collectBurst messages in a row, the
-	// interval becomes collectBusy. A single change is therefore sent promptly, and a steady stream of changes costs
-	// little.
+	// collectFor is how long changes are collected for a watcher that asked for records. After collectBurst messages in
+	// a row, the interval becomes collectBusy. A single change is therefore sent promptly, and a steady stream of
+	// changes costs little.
 	collectFor, collectBusy = 100 * time.Millisecond, time.Second
 	collectBurst            = 4
 )
@@ -54,7 +54,7 @@ func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStr
 	w := &watcher{api: s.API, chosen: chosen.Within(s.viewFilter(stream.Context())), permits: m.GetPermits(), send: stream.Send}
 	if m.GetRecords() {
 		w.changed = &changes{names: make(map[string]bool)}
-		if m.GetFromRevision() == 0 { // otherwise send the denials since the caller read the records
+		if m.GetFromRevision() == 0 { // otherwise, some denials may be newer than the records that the caller has read
 			_, w.changed.denials = s.reader.DenialsChanged(0)
 		}
 	}
@@ -67,7 +67,7 @@ func (s *watchService) Watch(m *gatekeeperv1.WatchRequest, stream grpc.ServerStr
 	if from := m.GetFromRevision(); from > 0 {
 		w.sent = from - 1
 	}
-	// The stream contains exactly the events above the revision in this message, because the subscription begins at the
+	// The stream contains exactly the events after the revision in this message, because the subscription begins at the
 	// same revision.
 	subscription := s.cfg.Hub.Subscribe(w.sent)
 	defer subscription.Close()
@@ -89,7 +89,7 @@ type watcher struct {
 	changed *changes // nil unless the watcher wants records
 }
 
-// changes holds the changes collected for the next message to a watcher of records.
+// changes holds the changes collected for the next message to a watcher that asked for records.
 type changes struct {
 	names    map[string]bool
 	missed   bool
@@ -169,7 +169,7 @@ func (w *watcher) collect(batch *watch.Batch) {
 	}
 }
 
-// collectDenials adds the semaphores whose denials have changed, which no events report.
+// collectDenials adds the semaphores whose denials have changed. No events report such changes.
 func (w *watcher) collectDenials(now time.Time) {
 	c, state := w.changed, w.api.cfg.Machine.State()
 	before := len(c.names)
@@ -260,7 +260,7 @@ func (w *watcher) live() *gatekeeperv1.Live {
 }
 
 // sendBatch sends the wanted events of a batch. If it needs several messages, only the last one carries the batch's
-// revision, so that a watcher that resumes before receiving it gets all events again.
+// revision, so a watcher that resumes before receiving it gets all events again.
 func (w *watcher) sendBatch(batch *watch.Batch) error {
 	out := &gatekeeperv1.WatchResponse{Revision: batch.Revision, Missed: batch.Missed}
 	size := 0

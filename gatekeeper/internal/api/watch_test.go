@@ -40,7 +40,7 @@ func TestWatch_FromNow_ReportsCurrentRevision(t *testing.T) {
 	r := next(t, stream)
 	if e := r.GetEvents(); len(e) != 1 || e[0].GetKind() != gatekeeperv1.EventKind_EVENT_KIND_CREATED || e[0].GetSemaphore() != "new" ||
 		e[0].GetDefinition().GetDefinition().GetName() != "new" || e[0].GetAuthor() != "test" || r.GetRevision() != e[0].GetRevision() {
-		t.Errorf("message = %v, want the creation of new", r)
+		t.Errorf("message = %v, want a created event for semaphore new", r)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestWatch_Resumed_SendsLaterEvents(t *testing.T) {
 	}
 	for _, name := range []string{"b", "c"} {
 		if r := next(t, stream); len(r.GetEvents()) != 1 || r.GetEvents()[0].GetSemaphore() != name {
-			t.Errorf("message = %v, want the creation of %s", r, name)
+			t.Errorf("message = %v, want a created event for %s", r, name)
 		}
 	}
 }
@@ -69,14 +69,14 @@ func TestWatch_FiltersByNameAndKind(t *testing.T) {
 	g.keeper.do(fsm.SetCordon{ID: "zone", GroupPattern: "z", AcquirerPattern: "", Reason: "storm", Author: "ann"})
 
 	if r := next(t, edits); r.GetEvents()[0].GetKind() != gatekeeperv1.EventKind_EVENT_KIND_CREATED || r.GetEvents()[0].GetSemaphore() != "job-1" {
-		t.Errorf("message = %v, want the creation of job-1", r)
+		t.Errorf("message = %v, want a created event for job-1", r)
 	}
 	if r := next(t, edits); r.GetEvents()[0].GetKind() != gatekeeperv1.EventKind_EVENT_KIND_CORDONED || r.GetEvents()[0].GetReason() != "storm" {
-		t.Errorf("message = %v, want the cordon", r)
+		t.Errorf("message = %v, want a cordoned event", r)
 	}
 	next(t, all)
 	if r := next(t, all); r.GetEvents()[0].GetKind() != gatekeeperv1.EventKind_EVENT_KIND_GRANTED || r.GetEvents()[0].GetPermit().GetToken() != token {
-		t.Errorf("message = %v, want the grant of job-1", r)
+		t.Errorf("message = %v, want a granted event for job-1", r)
 	}
 }
 
@@ -88,11 +88,11 @@ func TestWatch_TooOldRevision_ReportsMissedAndContinues(t *testing.T) {
 	revision := g.keeper.machine.State().Revision()
 	stream, _ := openWatch(t, g, &gatekeeperv1.WatchRequest{FromRevision: 2})
 	if r := next(t, stream); !r.GetMissed() || r.GetRevision() != revision {
-		t.Errorf("first message = %v, want missed at the current revision", r)
+		t.Errorf("message = %v, want missed to be set at the current revision", r)
 	}
 	g.create("f")
 	if r := next(t, stream); r.GetMissed() || r.GetEvents()[0].GetSemaphore() != "f" {
-		t.Errorf("message = %v, want the creation of f", r)
+		t.Errorf("message = %v, want a created event for semaphore f", r)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestWatch_WithLabels_SendsEventsOfMatchingSemaphores(t *testing.T) {
 	g.grant(t, "mine", "host")
 	for _, kind := range []gatekeeperv1.EventKind{gatekeeperv1.EventKind_EVENT_KIND_CREATED, gatekeeperv1.EventKind_EVENT_KIND_GRANTED} {
 		if e := next(t, stream).GetEvents(); len(e) != 1 || e[0].GetSemaphore() != "mine" || e[0].GetKind() != kind {
-			t.Fatalf("events = %v, want only kind %v of mine", e, kind)
+			t.Fatalf("events = %v, want only a %v event for semaphore mine", e, kind)
 		}
 	}
 	want(t, watchCall(&gatekeeperv1.WatchRequest{Labels: "a b"})(ctx(t), g), codes.InvalidArgument, "INVALID_FIELD")
@@ -167,10 +167,10 @@ func TestWatch_Live_ReportsWaitersAndDeadlines(t *testing.T) {
 		r := next(t, stream)
 		live := r.GetLive().GetSemaphores()
 		if len(live) != 2 || live[0].GetSemaphore() != "held" || live[1].GetSemaphore() != "wanted" || live[1].GetWaiters() != 2 || r.GetRevision() != first.GetRevision() {
-			t.Fatalf("live report = %v, want semaphore held, and wanted with two waiters", r)
+			t.Fatalf("live report = %v, want semaphore held, and semaphore wanted with two waiters", r)
 		}
 		if d := live[0].GetDeadlines(); len(d) != 1 || d[0].GetToken() != p.Token || d[0].GetExpiresIn().AsDuration() != 5*time.Second {
-			t.Fatalf("deadlines of held = %v, want one in 5 s", d)
+			t.Fatalf("deadlines of semaphore held = %v, want one in 5 s", d)
 		}
 	}
 	want(t, watchCall(&gatekeeperv1.WatchRequest{LiveEvery: durationpb.New(time.Millisecond)})(ctx(t), g), codes.InvalidArgument, "INVALID_FIELD")
@@ -185,7 +185,7 @@ func TestWatch_WithRecords_SendsChangedRecords(t *testing.T) {
 	r := next(t, stream)
 	if records := r.GetRecords(); len(r.GetEvents()) > 0 || len(records) != 1 || records[0].GetDefinition().GetName() != "pool" ||
 		records[0].GetUsed() != 1 || records[0].GetHolder().GetToken() != p.Token || records[0].GetPermitRevision() != r.GetRevision() {
-		t.Fatalf("message = %v, want only the record of pool", r)
+		t.Fatalf("message = %v, want only pool's record", r)
 	}
 	version := g.keeper.machine.State().Definition("pool").Version
 	must(g.definitions.DeleteDefinition(ctx(t), &gatekeeperv1.DeleteDefinitionRequest{Name: "pool", ExpectedVersion: version}))(t)
@@ -224,7 +224,7 @@ func TestWatch_WithRecordsAndLive_SendsNewDenials(t *testing.T) {
 			continue // only a live report
 		}
 		if len(r.GetRecords()) != 1 || r.GetRecords()[0].GetDefinition().GetName() != "pool" || r.GetRevision() != first.GetRevision() {
-			t.Fatalf("message = %v, want the record of pool at an unchanged revision", r)
+			t.Fatalf("message = %v, want pool's record at an unchanged revision", r)
 		}
 		break
 	}

@@ -41,7 +41,7 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	return nil
 }
 
-// receive receives a message with gRPC's function recv. An error from gRPC itself is returned unchanged.
+// receive receives a message with gRPC's recv function. An error from gRPC itself is returned unchanged.
 func receive(recv func(any) error, message any) error {
 	in := &inbound{message: message}
 	if err := recv(in); err != nil {

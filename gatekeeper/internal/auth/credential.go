@@ -108,8 +108,8 @@ func ParseBearer(header string) (id string, hash [32]byte, ok bool) {
 	return id, sha256.Sum256([]byte(secret)), true
 }
 
-// alphanumeric reports whether s consists only of letters and digits, like the id of a token. Logs and responses show
-// the ids of unverified tokens, so an id must not contain anything else.
+// alphanumeric reports whether s consists only of letters and digits, like a token's id. Logs and responses show the
+// ids of unverified tokens, so an id must not contain anything else.
 func alphanumeric(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')

@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/access"
 )
 
-// For any authorization header, the id is alphanumeric and the hash is that of the secret.
+// For any authorization header, the id is alphanumeric and the hash matches the secret.
 func FuzzParseBearer(f *testing.F) {
 	secret, _ := NewToken()
 	f.Add("Bearer " + secret)

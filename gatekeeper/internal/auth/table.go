@@ -162,7 +162,7 @@ func Check(b *access.Binding) error {
 func compile(i int, from *access.Grant) (g grant, err error) {
 	path := "grants[" + strconv.Itoa(i) + "]"
 	g = grant{role: from.Role, scope: &from.Scope}
-	// This is called first because selector.Parse would report the field as "names".
+	// Check the globs first, because selector.Parse would report the field as "names".
 	if _, err = selector.ParseGlobs(path+".semaphores", from.Semaphores); err != nil {
 		return grant{}, err
 	}
@@ -232,8 +232,8 @@ func (p *Principal) MaySubmit(state *fsm.State, name string) bool {
 	return slices.ContainsFunc(p.grants, func(g grant) bool { return g.role.Includes(access.Acquirer) && g.semaphores.MatchNow(state, name) })
 }
 
-// MayRepresentSubmitter reports whether the principal may use the semaphore that represents the submitter of a job.
-// This requires the acquirer role on any semaphore, for the single group and acquirer that the definition admits.
+// MayRepresentSubmitter reports whether the principal may use the semaphore that represents a job's submitter. This
+// requires the acquirer role on any semaphore, for the single group and acquirer that the definition admits.
 func (p *Principal) MayRepresentSubmitter(d *semaphore.Definition) bool {
 	if len(p.acquirers) > 0 {
 		pattern, err := semaphore.CompilePattern("acquirer_pattern", d.AcquirerPattern)
@@ -266,8 +266,8 @@ func (p *Principal) MayCordon(group, acquirer string) bool {
 	})
 }
 
-// within reports whether a pattern matches only text that the bound matches. It returns true only for equal patterns
-// and for literal text; it does not compare the languages of two regular expressions.
+// within reports whether a pattern matches only text that the bound matches. It returns true only if the two are
+// identical, or if the pattern is literal text. It does not compare the languages of two regular expressions.
 func within(bound *semaphore.Pattern, pattern string) bool {
 	if bound == nil || bound.String() == pattern {
 		return true

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// MaxCommands is the maximum number of waiting commands in one entry. The same limit applies to the commands that
-	// complete it.
+	// MaxCommands is the maximum number of waiting commands in one entry. The function set by Complete may add as many
+	// again.
 	MaxCommands = 256
 	// MaxBytes is the maximum size of an entry with more than one command. A larger command gets a separate entry.
 	MaxBytes = 512 << 10
@@ -27,7 +27,7 @@ var ErrOverloaded = errors.New("too many commands are waiting for the log; try a
 
 // Log is the log to which entries are appended. *consensus.Node implements it.
 type Log interface {
-	// Append hands the entry over before it returns, and retains it.
+	// Append hands over the entry before it returns, and retains the slice.
 	Append(entry []byte) *consensus.Pending
 }
 
@@ -44,7 +44,7 @@ type Outcome struct {
 	Err        error
 }
 
-// Entry describes an entry whose outcome is known, for an observer.
+// Entry describes a completed entry for an observer.
 type Entry struct {
 	Commands, Bytes int
 	// Took is the time from the handover to the outcome.
@@ -118,10 +118,10 @@ func (b *Batcher) Go(cmd fsm.Command, done func(Outcome)) {
 	}
 }
 
-// Complete sets the function that completes each entry. The function is called when all earlier entries have completed.
-// It receives the commands that the entry will contain. The calls that it returns, at most MaxCommands, are placed
-// after them. Calls that do not fit into the entry go to the end of the backlog. The function runs on the batcher's
-// goroutine and must not retain the slice, block, or call Close.
+// Complete sets a function that adds calls to each entry before it is encoded. fn is called once all earlier entries
+// have completed, with the commands that the entry will contain. The calls that it returns, at most MaxCommands, are
+// placed after those commands. Calls that do not fit into the entry go to the end of the backlog. fn is called on the
+// batcher's goroutine and must not retain the slice, block, or call Close.
 func (b *Batcher) Complete(fn func(cmds []fsm.Command) []Call) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

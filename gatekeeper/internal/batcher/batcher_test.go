@@ -14,8 +14,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// collect enqueues an Extend command for each token in [from, to), and returns a channel that receives their outcomes.
-func collect(b *Batcher, from, to int) <-chan Outcome {
+// extendAll enqueues an Extend command for each token in [from, to), and returns a channel that receives their
+// outcomes.
+func extendAll(b *Batcher, from, to int) <-chan Outcome {
 	out := make(chan Outcome, to-from)
 	for token := from; token < to; token++ {
 		b.Go(extend(token), func(o Outcome) { out <- o })
@@ -23,7 +24,7 @@ func collect(b *Batcher, from, to int) <-chan Outcome {
 	return out
 }
 
-func span(from, to int) []uint64 {
+func tokenRange(from, to int) []uint64 {
 	var tokens []uint64
 	for t := from; t < to; t++ {
 		tokens = append(tokens, uint64(t))
@@ -34,22 +35,22 @@ func span(from, to int) []uint64 {
 func TestGo_EntryInFlight_WaitingCommandsShareNextEntry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
-		b := New(log, fixed)
+		b := New(log, fixedLevel)
 		defer b.Close()
 
-		first := collect(b, 0, 1)
+		first := extendAll(b, 0, 1)
 		firstEntry := <-log
-		if got := firstEntry.tokens(); !slices.Equal(got, span(0, 1)) {
+		if got := firstEntry.tokens(); !slices.Equal(got, tokenRange(0, 1)) {
 			t.Fatalf("first entry contains %v, want only the first command", got)
 		}
-		rest := collect(b, 1, 100)
+		rest := extendAll(b, 1, 100)
 		synctest.Wait()
 		if len(log) != 0 {
 			t.Fatal("a second entry was appended while the first was in flight")
 		}
 		firstEntry.apply(7)
 		secondEntry := <-log
-		if got := secondEntry.tokens(); !slices.Equal(got, span(1, 100)) {
+		if got := secondEntry.tokens(); !slices.Equal(got, tokenRange(1, 100)) {
 			t.Fatalf("second entry contains %v, want all waiting commands in order", got)
 		}
 		secondEntry.apply(8)
@@ -67,11 +68,11 @@ func TestGo_EntryInFlight_WaitingCommandsShareNextEntry(t *testing.T) {
 func TestGo_TooManyCommandsForEntry_SplitsInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
-		b := New(log, fixed)
+		b := New(log, fixedLevel)
 		defer b.Close()
-		collect(b, 0, 1)
+		extendAll(b, 0, 1)
 		pending := <-log
-		collect(b, 1, 2*MaxCommands+11)
+		extendAll(b, 1, 2*MaxCommands+11)
 		synctest.Wait()
 		var got []uint64
 		var sizes []int
@@ -88,7 +89,7 @@ func TestGo_TooManyCommandsForEntry_SplitsInOrder(t *testing.T) {
 		if !slices.Equal(sizes, []int{1, MaxCommands, MaxCommands, 10}) {
 			t.Errorf("commands per entry = %v, want [1 %d %d 10]", sizes, MaxCommands, MaxCommands)
 		}
-		if !slices.Equal(got, span(0, 2*MaxCommands+11)) {
+		if !slices.Equal(got, tokenRange(0, 2*MaxCommands+11)) {
 			t.Errorf("commands are out of order: %v", got)
 		}
 	})
@@ -97,7 +98,7 @@ func TestGo_TooManyCommandsForEntry_SplitsInOrder(t *testing.T) {
 func TestComplete_AddedCalls_FollowEntryCommands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
-		b := New(log, fixed)
+		b := New(log, fixedLevel)
 		defer b.Close()
 		out := make(chan Outcome, 3)
 		b.Complete(func(cmds []fsm.Command) (calls []Call) {
@@ -106,9 +107,9 @@ func TestComplete_AddedCalls_FollowEntryCommands(t *testing.T) {
 			}
 			return calls
 		})
-		collect(b, 0, 1)
+		extendAll(b, 0, 1)
 		pending := <-log
-		collect(b, 1, 3)
+		extendAll(b, 1, 3)
 		for index, want := range [][]uint64{{0, 100}, {1, 2, 101, 102}} {
 			if got := pending.tokens(); !slices.Equal(got, want) {
 				t.Fatalf("entry contains %v, want %v", got, want)
@@ -139,7 +140,7 @@ func TestComplete_TooManyCallsForEntry_WaitForNextEntry(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				log := newFakeLog()
-				b := New(log, fixed)
+				b := New(log, fixedLevel)
 				defer b.Close()
 				var outcomes []error
 				done := func(o Outcome) { outcomes = append(outcomes, o.Err) }
@@ -182,7 +183,7 @@ func TestComplete_TooManyCallsForEntry_WaitForNextEntry(t *testing.T) {
 					}
 					return
 				}
-				if !slices.Equal(got[0], span(0, 3)) || !slices.Equal(got[1], span(3, 6)) || len(outcomes) != 2 || errors.Join(outcomes...) != nil {
+				if !slices.Equal(got[0], tokenRange(0, 3)) || !slices.Equal(got[1], tokenRange(3, 6)) || len(outcomes) != 2 || errors.Join(outcomes...) != nil {
 					t.Fatalf("entries = %v, outcomes = %v, want both calls appended without an error", got, outcomes)
 				}
 			})
@@ -193,7 +194,7 @@ func TestComplete_TooManyCallsForEntry_WaitForNextEntry(t *testing.T) {
 func TestGo_LargeCommands_AreSplitByBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
-		b := New(log, fixed)
+		b := New(log, fixedLevel)
 		defer b.Close()
 		const size = 100 << 10
 		large := func(n int) fsm.Command { return fsm.Revoke{Token: 1, Reason: strings.Repeat("x", n)} }
@@ -234,7 +235,7 @@ func TestGo_LargeCommands_AreSplitByBytes(t *testing.T) {
 func TestGo_UnencodableCommand_OthersSucceed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
-		b := New(log, fixed)
+		b := New(log, fixedLevel)
 		defer b.Close()
 		errBroken := errors.New("broken")
 		b.encode = func(level uint32, cmds []fsm.Command) ([]byte, error) {
@@ -245,9 +246,9 @@ func TestGo_UnencodableCommand_OthersSucceed(t *testing.T) {
 			}
 			return fsm.Encode(level, cmds)
 		}
-		outcomes := collect(b, 0, 1)
+		outcomes := extendAll(b, 0, 1)
 		pending := <-log
-		rest := collect(b, 1, 20)
+		rest := extendAll(b, 1, 20)
 		pending.apply(1)
 		<-outcomes
 		for token := 1; token < 20; {
@@ -282,11 +283,11 @@ func TestGo_AppendFails_AllCommandsReturnError(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				log := newFakeLog()
 				var seen Entry
-				b := New(log, fixed, WithObserver(func(e Entry) { seen = e }))
+				b := New(log, fixedLevel, WithObserver(func(e Entry) { seen = e }))
 				defer b.Close()
-				collect(b, 0, 1)
+				extendAll(b, 0, 1)
 				pending := <-log
-				out := collect(b, 1, 4)
+				out := extendAll(b, 1, 4)
 				pending.apply(1)
 				pending = <-log
 				time.Sleep(time.Second) // the bubble's clock
@@ -299,7 +300,7 @@ func TestGo_AppendFails_AllCommandsReturnError(t *testing.T) {
 				}
 				synctest.Wait()
 				if seen.Commands != 3 || seen.Bytes != len(pending.bytes) || seen.Took != time.Second || !errors.Is(seen.Err, c.err) {
-					t.Errorf("observed entry = %+v", seen)
+					t.Errorf("observed entry = %+v, want 3 commands, their size, 1 s and the append error", seen)
 				}
 			})
 		})
@@ -309,9 +310,9 @@ func TestGo_AppendFails_AllCommandsReturnError(t *testing.T) {
 func TestGo_WrongNumberOfResults_OutcomeIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
-		b := New(log, fixed)
+		b := New(log, fixedLevel)
 		defer b.Close()
-		out := collect(b, 0, 1)
+		out := extendAll(b, 0, 1)
 		pending := <-log
 		pending.end(consensus.Appended{Index: 1, Results: make([]fsm.Result, 2)})
 		if o := <-out; !errors.Is(o.Err, consensus.ErrUnknownOutcome) || o.Result != nil {
@@ -323,11 +324,11 @@ func TestGo_WrongNumberOfResults_OutcomeIsUnknown(t *testing.T) {
 func TestOutcome_ProposedAt_IsTimeOfAppend(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
-		b := New(log, fixed)
+		b := New(log, fixedLevel)
 		defer b.Close()
-		collect(b, 0, 1)
+		extendAll(b, 0, 1)
 		pending := <-log
-		out := collect(b, 1, 2)
+		out := extendAll(b, 1, 2)
 		time.Sleep(time.Minute) // the command waits for the entry in flight
 		want := time.Now()
 		pending.apply(1)
@@ -343,15 +344,15 @@ func TestOutcome_ProposedAt_IsTimeOfAppend(t *testing.T) {
 func TestGo_TooManyWaiting_RefusesImmediately(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
-		b := New(log, fixed, WithMaxWaiting(10))
+		b := New(log, fixedLevel, WithMaxWaiting(10))
 		defer b.Close()
-		collect(b, 0, 1)
+		extendAll(b, 0, 1)
 		pending := <-log
-		accepted := collect(b, 1, 11)
+		accepted := extendAll(b, 1, 11)
 		if b.Waiting() != 10 {
 			t.Errorf("Waiting() = %d, want 10", b.Waiting())
 		}
-		for _, o := range []Outcome{<-collect(b, 11, 12), b.Do(t.Context(), extend(12))} {
+		for _, o := range []Outcome{<-extendAll(b, 11, 12), b.Do(t.Context(), extend(12))} {
 			if !errors.Is(o.Err, ErrOverloaded) || !errors.Is(o.Err, consensus.ErrNotAppended) || !o.ProposedAt.IsZero() {
 				t.Errorf("outcome = %+v, want ErrOverloaded", o)
 			}
@@ -368,7 +369,7 @@ func TestGo_TooManyWaiting_RefusesImmediately(t *testing.T) {
 }
 
 func TestGo_RefusedImmediately_CallsDoneOnAnotherGoroutine(t *testing.T) {
-	b := New(newFakeLog(), fixed, WithMaxWaiting(0))
+	b := New(newFakeLog(), fixedLevel, WithMaxWaiting(0))
 	defer b.Close()
 	var mu sync.Mutex
 	called := make(chan struct{})
@@ -381,7 +382,7 @@ func TestGo_RefusedImmediately_CallsDoneOnAnotherGoroutine(t *testing.T) {
 func TestDo_ContextEnds_OutcomeUnknownButStillApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
-		b := New(log, fixed)
+		b := New(log, fixedLevel)
 		defer b.Close()
 
 		ctx, cancel := context.WithCancel(t.Context())
@@ -398,7 +399,7 @@ func TestDo_ContextEnds_OutcomeUnknownButStillApplied(t *testing.T) {
 		}
 		pending.apply(1)
 		pending = <-log
-		if got := pending.tokens(); !slices.Equal(got, span(2, 3)) {
+		if got := pending.tokens(); !slices.Equal(got, tokenRange(2, 3)) {
 			t.Errorf("second entry contains %v, want the command with the cancelled context", got)
 		}
 		pending.apply(2)
@@ -418,10 +419,10 @@ func TestDo_ContextEnds_OutcomeUnknownButStillApplied(t *testing.T) {
 func TestClose_PendingCommands_ReturnUnknownOrNotAppended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := newFakeLog()
-		b := New(log, fixed)
-		inFlight := collect(b, 0, 1)
+		b := New(log, fixedLevel)
+		inFlight := extendAll(b, 0, 1)
 		<-log
-		waiting := collect(b, 1, 300)
+		waiting := extendAll(b, 1, 300)
 		synctest.Wait()
 		b.Close()
 		b.Close()
@@ -433,7 +434,7 @@ func TestClose_PendingCommands_ReturnUnknownOrNotAppended(t *testing.T) {
 				t.Errorf("outcome of a waiting command = %+v, want ErrNotAppended", o)
 			}
 		}
-		for _, o := range []Outcome{<-collect(b, 300, 301), b.Do(t.Context(), extend(301))} {
+		for _, o := range []Outcome{<-extendAll(b, 300, 301), b.Do(t.Context(), extend(301))} {
 			if !errors.Is(o.Err, consensus.ErrNotAppended) || !errors.Is(o.Err, consensus.ErrClosed) {
 				t.Errorf("outcome after Close = %+v, want ErrNotAppended and ErrClosed", o)
 			}
@@ -445,13 +446,13 @@ func TestClose_PendingCommands_ReturnUnknownOrNotAppended(t *testing.T) {
 }
 
 func TestClose_Idle_Returns(t *testing.T) {
-	New(newFakeLog(), fixed).Close()
+	New(newFakeLog(), fixedLevel).Close()
 }
 
 // TestDo_ConcurrentCallers_ReceiveOwnOutcomes exercises the race detector and the reuse of waiters.
 func TestDo_ConcurrentCallers_ReceiveOwnOutcomes(t *testing.T) {
 	log := newFakeLog()
-	b := New(log, fixed)
+	b := New(log, fixedLevel)
 	stop := make(chan struct{})
 	var responder sync.WaitGroup
 	responder.Go(func() {

@@ -20,7 +20,7 @@ func (instantLog) Append(e []byte) *consensus.Pending {
 
 // newInstantBatcher returns a batcher whose entries have one byte per command.
 func newInstantBatcher() *Batcher {
-	b := New(instantLog{}, fixed)
+	b := New(instantLog{}, fixedLevel)
 	b.encode = func(_ uint32, cmds []fsm.Command) ([]byte, error) { return make([]byte, len(cmds)), nil }
 	return b
 }

@@ -25,7 +25,7 @@
 //
 // Outcome.ProposedAt is read just before the entry is handed to Raft, after every batcher step that can take time. The
 // duration of a grant counts from that moment. A leader that pauses between handing over a grant and answering may be
-// deposed during the pause. Its successor restarts deadlines from its own promotion, which comes after this moment.
+// deposed during the pause. Its successor restarts deadlines from its own promotion, which happens after this moment.
 //
 // # Overload
 //

@@ -51,7 +51,7 @@ func (l fakeLog) Append(b []byte) *consensus.Pending {
 	return p
 }
 
-// fixed returns a constant feature level.
-func fixed() uint32 { return 1 }
+// fixedLevel returns a constant feature level.
+func fixedLevel() uint32 { return 1 }
 
 func extend(token int) fsm.Command { return fsm.Extend{Token: uint64(token)} }

@@ -66,8 +66,8 @@ func (b *Batcher) next() bool {
 	return true
 }
 
-// fillBatch fills the batch with the first waiting calls, which remain in the backlog, and with the calls that complete
-// them. It returns the number of waiting calls.
+// fillBatch fills the batch with the first waiting calls, which remain in the backlog, and then with the calls that the
+// function set by Complete adds. It returns the number of calls from the backlog.
 func (b *Batcher) fillBatch() (fromBacklog int) {
 	b.mu.Lock()
 	b.batch = b.waiting.front(b.batch[:0], MaxCommands)

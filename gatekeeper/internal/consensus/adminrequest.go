@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// AdminFileName is the name of the file in which the owner of the data directory leaves a request for the next time the
-// server starts. See AdminRequest.
+// AdminFileName is the name of the file in which the data directory's owner leaves a request for the server's next
+// start. See AdminRequest.
 const AdminFileName = "bind-admin.json"
 
 // AdminRequest asks the cluster to make a subject an administrator, on the authority of the owner of a member's data
@@ -17,7 +17,7 @@ const AdminFileName = "bind-admin.json"
 type AdminRequest struct {
 	Subject string `json:"subject"`
 	Binding string `json:"binding"`
-	// Author is the name that the owner of the data directory entered.
+	// Author is the name that the data directory's owner entered.
 	Author string    `json:"author"`
 	Reason string    `json:"reason,omitempty"`
 	At     time.Time `json:"at"`
@@ -25,7 +25,7 @@ type AdminRequest struct {
 
 // LeaveAdminRequest leaves a request in the data directory dir, whose server must not be running, and returns the
 // member and cluster to which the directory belongs. It replaces any earlier request. If root leaves the request, the
-// file is owned by the owner of the directory. It returns ErrDataDirInUse, ErrForeignDataDir, ErrDataDirDamaged,
+// file belongs to the directory's owner. It returns ErrDataDirInUse, ErrForeignDataDir, ErrDataDirDamaged,
 // ErrSuperseded, or a system error.
 func LeaveAdminRequest(dir string, request AdminRequest) (member string, cluster ClusterID, err error) {
 	defer func() {

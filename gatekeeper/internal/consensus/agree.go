@@ -32,7 +32,7 @@ type AgreeConfig struct {
 	TLS    certs.Files
 	Logger *slog.Logger
 
-	warnEvery time.Duration // default warnEvery; for tests
+	warnEvery time.Duration // default: the constant warnEvery; changed only by tests
 }
 
 const (

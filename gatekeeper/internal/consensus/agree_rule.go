@@ -33,9 +33,9 @@ func parseAnswer(n peer.Note) (progress, error) {
 	return s, nil
 }
 
-// decide is the rule by which a member of a new set advances. received holds the answers that the other members have
-// given this process, by member id. An answer may be outdated. decide returns the state that this member must store
-// next. While the member must wait, next equals own, and waitsFor holds what it is waiting for, by member id.
+// decide is the rule by which a member of a new set advances. received holds the answers that this process has received
+// from the other members, by member id. An answer may be outdated. decide returns the state that this member must store
+// next. While the member must wait, next is the same as own, and waitsFor holds the reasons, by member id.
 //
 // Only the first member generates an id, and only when all others are empty. The others adopt the id that it holds. The
 // first member founds the cluster when all others hold its id, and then the others found it too. A data directory never
@@ -95,7 +95,7 @@ func waitReason(self, first string, own progress, id string, other progress, all
 	return text + fmt.Sprintf(", from a start that was never completed; no permits were granted under it: stop %s, empty its data directory, and start it again", stale)
 }
 
-// errMemberFounded returns the error for a member that must not start because member id already has data.
+// errMemberFounded returns the error for a member that must not start because another member, id, already has data.
 func errMemberFounded(self, id string, own, other progress, others []string) error {
 	what := "is empty"
 	switch {
@@ -105,6 +105,6 @@ func errMemberFounded(self, id string, own, other progress, others []string) err
 		what = "holds the id of a different cluster, which was never founded"
 	}
 	return fmt.Errorf("%w: %s has data, and the data directory of %s %s. If %s lost its data, it must not rejoin under its old id: remove it (gkctl cluster remove %s), "+
-		"and start a server with a new id, an empty data directory, and --join. To start a new cluster without the data of the old one, stop all of %s, empty their "+
+		"and start a server with a new id, an empty data directory, and --join. To start a new cluster without the old one's data, stop all of %s, empty their "+
 		"data directories, and start them again", ErrMemberFounded, id, self, what, self, self, strings.Join(slices.Sorted(slices.Values(append(slices.Clone(others), self))), ", "))
 }

@@ -178,7 +178,7 @@ func TestAgree_AnyStartOrder_MembersAgreeOnID(t *testing.T) {
 		set := newSet(t, "gk1", "gk2", "gk3")
 		for n, i := range order {
 			set[i].start()
-			for _, j := range order[:n] { // each earlier member has completed an unsuccessful round of queries
+			for _, j := range order[:n] { // wait until each earlier member has queried the others in vain
 				until(t, "a waiting member logs that it cannot start yet", func() bool { return n == 2 || set[j].log.contains("cannot start yet") })
 			}
 			if n < 2 {
@@ -335,7 +335,7 @@ func TestAgree_MemberWipedBeforeFounding_StartsOver(t *testing.T) {
 	set[2].wipe()
 	set[2].faults, set[2].log.line = nil, nil
 	set[2].start()
-	if err := errors.Join(ended(set[2])...); err != nil { // the first member had received its answer and founded the cluster
+	if err := errors.Join(waitEnded(set[2])...); err != nil { // the first member had already founded the cluster
 		if !errors.Is(err, ErrMemberFounded) {
 			t.Fatal(err)
 		}
@@ -344,7 +344,7 @@ func TestAgree_MemberWipedBeforeFounding_StartsOver(t *testing.T) {
 	waitAllFounded(t, set)
 }
 
-func ended(set ...*startingMember) (errs []error) {
+func waitEnded(set ...*startingMember) (errs []error) {
 	for _, s := range set {
 		<-s.ended
 		errs = append(errs, s.err)
@@ -471,7 +471,7 @@ func TestAgree_ClustersWithSameNames_StaySeparate(t *testing.T) {
 		s.set = mistaken
 		s.start()
 	}
-	for i, err := range ended(staging[:2]...) {
+	for i, err := range waitEnded(staging[:2]...) {
 		if !errors.Is(err, ErrMemberFounded) {
 			t.Errorf("%s: got error %v, want ErrMemberFounded", staging[i].ID, err)
 		}

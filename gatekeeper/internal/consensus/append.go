@@ -36,11 +36,11 @@ func (n *Node) Append(entry []byte) *Pending {
 
 var errNotApplied = errors.New("consensus: this member stopped before it applied the entry")
 
-// outcome waits for the outcome of an entry, and also returns the error of the future. Raft returns neither an error
-// nor a result if the state machine's goroutine exits while waiting for the disk, or after the machine has failed.
+// outcome waits for an entry's outcome, and also returns the future's error. Raft returns neither an error nor a result
+// if the state machine's goroutine exits while waiting for the disk, or after the machine has failed.
 func (n *Node) outcome(f raft.ApplyFuture) (Appended, error) {
 	if err := f.Error(); err != nil {
-		return n.failed(err), err
+		return n.failedOutcome(err), err
 	}
 	results, ok := f.Response().([]fsm.Result)
 	if !ok {
@@ -49,9 +49,9 @@ func (n *Node) outcome(f raft.ApplyFuture) (Appended, error) {
 	return Appended{Results: results, Index: f.Index()}, nil
 }
 
-// failed translates an error from Raft into the outcome of an entry. For three errors, the outcome is certain, because
-// Raft returns them only before it appends the entry.
-func (n *Node) failed(err error) Appended {
+// failedOutcome translates an error from Raft into an entry's outcome. For three errors, the outcome is certain,
+// because Raft returns them only before it appends the entry.
+func (n *Node) failedOutcome(err error) Appended {
 	switch {
 	case errors.Is(err, raft.ErrNotLeader):
 		return notAppended(n.notLeader())
@@ -72,7 +72,7 @@ func unknown(cause error) Appended {
 
 // notLeader returns an error that names the leader, or ErrClosed if this server is closed.
 func (n *Node) notLeader() error {
-	if n.life.Err() != nil {
+	if n.ctx.Err() != nil {
 		return ErrClosed
 	}
 	leader := n.Leader()

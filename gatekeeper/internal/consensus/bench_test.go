@@ -32,7 +32,7 @@ func benchCluster(b *testing.B) *Node {
 		if err != nil {
 			b.Fatal(err)
 		}
-		n.Lead(newRecorder())
+		n.ObserveLeadership(newRecorder())
 		b.Cleanup(func() { _ = n.Close(context.Background()) })
 		nodes = append(nodes, n)
 	}

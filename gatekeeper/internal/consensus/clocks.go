@@ -19,7 +19,7 @@ type MemberClock struct {
 	ID    string
 	Voter bool
 	// Ahead is negative when the clock is behind. It is accurate to within half the time that the member took to
-	// answer.
+	// respond.
 	Ahead time.Duration
 }
 
@@ -34,8 +34,8 @@ func (n *Node) noteClock(s peer.Statement) {
 	n.clocks[s.ID] = sample{*s.Ahead, time.Now()}
 }
 
-// Clocks reads the wall clocks of all other members. It returns the clocks of the members that answered and this
-// member's own, and the number of members in the cluster. It takes as long as the slowest answer, at most 2 s.
+// Clocks reads the wall clocks of all other members. It returns this member's clock and the clocks of the members that
+// responded, and the number of members in the cluster. It takes as long as the slowest response, at most 2 s.
 func (n *Node) Clocks() (clocks []MemberClock, members int, err error) {
 	servers, err := n.servers()
 	if err != nil {

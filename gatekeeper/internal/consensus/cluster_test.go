@@ -65,7 +65,7 @@ func boot(t *testing.T, cfg DataDirConfig, listener net.Listener, adjust func(*C
 	if s.Node, err = Open(c); err != nil {
 		t.Fatal(err)
 	}
-	s.Lead(newRecorder())
+	s.ObserveLeadership(newRecorder())
 	t.Cleanup(func() { closeNode(t, s.Node) })
 	return s
 }

@@ -21,7 +21,7 @@ type ClusterID struct {
 // because data directories and snapshots contain it.
 func (c ClusterID) String() string { return fmt.Sprintf("%016x.%x", c.Seed, c.Incarnation) }
 
-// IsZero reports whether c is the zero value, which is not the id of a cluster.
+// IsZero reports whether c is the zero value, which does not identify a cluster.
 func (c ClusterID) IsZero() bool { return c == ClusterID{} }
 
 // ParseClusterID parses the format that String returns.

@@ -52,7 +52,7 @@ func FastTimeouts() Timeouts {
 	return Timeouts{Heartbeat: 400 * time.Millisecond, Election: 400 * time.Millisecond}
 }
 
-// clientRetry is the time that a client may need to find the new leader: one refresh that is never answered, and the
+// clientRetry is the time that a client may need to find the new leader: one refresh that gets no response, and the
 // pause before the next one.
 const clientRetry = time.Second
 
@@ -62,7 +62,7 @@ const clientRetry = time.Second
 // Before a new leader can grant again, the followers must notice that the old one is gone, which takes up to two
 // heartbeat timeouts, and elect a new one, which takes up to two election timeouts if the first vote is split. Then the
 // client must find the new leader. A client refreshes after a third of the duration. It stops the job a fifth of the
-// duration before its deadline, which it sets 2% early. A leader that dies just before it answers therefore leaves 44%
+// duration before its deadline, which it sets 2% early. A leader that dies just before it responds therefore leaves 44%
 // of the duration.
 func (t Timeouts) MinDuration() time.Duration {
 	const remaining = 0.44
@@ -190,7 +190,7 @@ func checkAddress(address string) error {
 		return fmt.Errorf("%w: peer address %q: %w", ErrInvalidMember, address, err)
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		return fmt.Errorf("%w: peer address %q has no host; advertise one that the other members can reach", ErrInvalidMember, address)
+		return fmt.Errorf("%w: peer address %q has no host; advertise an address that the other members can reach", ErrInvalidMember, address)
 	}
 	if port == "" || port == "0" {
 		return fmt.Errorf("%w: peer address %q has no port", ErrInvalidMember, address)

@@ -21,12 +21,12 @@ type leadership interface {
 	VerifyLeader() raft.Future
 }
 
-// confirmer answers Confirm for all callers with as few rounds of heartbeats as possible. The package documentation
+// confirmer confirms leadership for all callers with as few rounds of heartbeats as possible. The package documentation
 // explains what it proves.
 type confirmer struct {
 	raft       leadership
 	self       raft.ServerID
-	answers    *answers
+	acks       *acks
 	retryAfter time.Duration // how long to wait for a majority before starting another round
 	timeout    time.Duration // maximum time that a caller waits
 	rounds     func()        // counts started rounds
@@ -36,7 +36,7 @@ type confirmer struct {
 	wake chan struct{} // holds a token when a caller that no pending round covers has arrived, or leadership has ended
 
 	requested uint64        // rounds requested from Raft; used only by run
-	answered  atomic.Uint64 // the latest round that Raft is known to have finished
+	finished  atomic.Uint64 // the latest round that Raft is known to have finished
 
 	// proven is the latest proof found for the waiters. A proof stays valid forever.
 	proven atomic.Pointer[proof]
@@ -49,7 +49,7 @@ type confirmer struct {
 	closed       bool
 }
 
-// proof states that this server led in term at or after latest, and whether it is the only voter.
+// proof records that this server led in term at or after latest, and whether it is the only voter.
 type proof struct {
 	term      uint64
 	latest    time.Time
@@ -59,19 +59,19 @@ type proof struct {
 type waiter struct {
 	term     uint64
 	t        time.Time
-	deadline time.Time   // when it fails with errNoAnswer; zero if confirm enforces the limit
+	deadline time.Time   // when it fails with errNoMajority; zero if confirm enforces the limit
 	done     func(error) // must not block
 }
 
 var (
-	errTermOver = errors.New("this server's leadership has ended or has not begun")
-	errNoAnswer = errors.New("no majority of the voters answered in time")
+	errTermOver   = errors.New("this server's leadership has ended or has not begun")
+	errNoMajority = errors.New("no majority of the voters responded in time")
 )
 
 // newConfirmer returns a confirmer for a leader with the given lease. If a round finds no majority, the next one starts
 // after the interval at which Raft sends heartbeats anyway.
-func newConfirmer(r leadership, self raft.ServerID, a *answers, lease time.Duration, rounds func(), spawn func(func()) bool) *confirmer {
-	return &confirmer{raft: r, self: self, answers: a, retryAfter: lease / 10, timeout: 2 * lease, rounds: rounds, spawn: spawn,
+func newConfirmer(r leadership, self raft.ServerID, a *acks, lease time.Duration, rounds func(), spawn func(func()) bool) *confirmer {
+	return &confirmer{raft: r, self: self, acks: a, retryAfter: lease / 10, timeout: 2 * lease, rounds: rounds, spawn: spawn,
 		wake: make(chan struct{}, 1)}
 }
 
@@ -92,15 +92,15 @@ func (c *confirmer) confirm(ctx context.Context, term uint64, t time.Time) error
 		return err
 	case <-deadline.C:
 		c.remove(w)
-		return errNoAnswer
+		return errNoMajority
 	case <-ctx.Done():
 		c.remove(w)
 		return ctx.Err()
 	}
 }
 
-// later calls done with the result that confirm would return, immediately or on the confirmer's goroutine.
-func (c *confirmer) later(term uint64, t time.Time, done func(error)) {
+// confirmLater calls done with the result that confirm would return, immediately or on the confirmer's goroutine.
+func (c *confirmer) confirmLater(term uint64, t time.Time, done func(error)) {
 	if c.isProven(term, t) {
 		done(nil)
 		return
@@ -110,8 +110,8 @@ func (c *confirmer) later(term uint64, t time.Time, done func(error)) {
 	}
 }
 
-// isProven reports whether the latest proof suffices. It does not look at answers that arrived while nobody was
-// waiting, because they are seldom recent enough. A lone voter needs no answers.
+// isProven reports whether the latest proof suffices. It does not look at responses that arrived while nobody was
+// waiting, because they are seldom recent enough. A lone voter needs no responses.
 func (c *confirmer) isProven(term uint64, t time.Time) bool {
 	p := c.proven.Load()
 	if p == nil || p.term != term {
@@ -131,9 +131,9 @@ func (c *confirmer) isProven(term uint64, t time.Time) bool {
 // after t, whether this server leads in term, and whether it is the only voter. This function establishes the proof.
 func (c *confirmer) covered(term uint64) (latest time.Time, leads, soleVoter bool) {
 	// This server's own time is now, provided that the values read below confirm that it is a voter and leads. No
-	// answer can be later than the time at which the answers are read. The result may already be old when it is used,
-	// which errs on the safe side. The configuration and the term are read after now, so they were current at or after
-	// the returned time.
+	// response can be later than the time at which the responses are read. The result may already be old when it is
+	// used, which errs on the safe side. The configuration and the term are read after now, so they were current at or
+	// after the returned time.
 	now := time.Now()
 	configuration := c.raft.GetConfiguration().Configuration()
 	if c.raft.CurrentTerm() != term || c.raft.State() != raft.Leader || c.raft.CurrentTerm() != term {
@@ -147,7 +147,7 @@ func (c *confirmer) covered(term uint64) (latest time.Time, leads, soleVoter boo
 		case server.ID == c.self:
 			times, soleVoter = append(times, now), true
 		default:
-			times = append(times, c.answers.inTerm(term, server.ID).sent)
+			times = append(times, c.acks.inTerm(term, server.ID).sent)
 		}
 	}
 	if len(times) == 0 {
@@ -169,7 +169,7 @@ func (c *confirmer) run(ctx context.Context) {
 	var roundStarted time.Time // when the pending round was started; zero if none
 	for {
 		// A round sends every peer one more heartbeat. A caller whose t is later than the start of the round waits for
-		// the next one, or for answers to other requests sent at or after t. An answer to a request sent before a
+		// the next one, or for responses to other requests sent at or after t. A response to a request sent before a
 		// caller's t does not satisfy that caller.
 		answered, next := c.settle(roundStarted)
 		for _, v := range answered {
@@ -183,7 +183,7 @@ func (c *confirmer) run(ctx context.Context) {
 		}
 		select {
 		case <-c.wake:
-		case <-c.answers.changed:
+		case <-c.acks.changed:
 		case <-timer.C:
 			roundStarted = time.Time{}
 		case <-ctx.Done():
@@ -194,19 +194,19 @@ func (c *confirmer) run(ctx context.Context) {
 
 // maxPendingRounds is the maximum number of rounds requested from Raft but not finished yet. To keep count, the
 // confirmer watches every probeEvery-th round. Raft has room for 64 rounds (v1.8.0), and its main loop drains them.
-// While the main loop is waiting for this server's disk, rounds pile up, and afterwards the answered ones are queued
-// once more, along with new ones. If the queue were full, VerifyLeader would block and the heartbeats would stop.
+// While the main loop is waiting for this server's disk, rounds pile up, and afterwards the answered rounds are queued
+// again along with new ones. If the queue were full, VerifyLeader would block and the heartbeats would stop.
 const (
 	maxPendingRounds = 24
 	probeEvery       = 8
 )
 
-// startRound makes Raft send a round of heartbeats, unless too many rounds are pending. In that case, Raft's regular
+// startRound makes Raft send a round of heartbeats, unless too many rounds are pending. If so, Raft's regular
 // heartbeats serve the waiters. The result of a round's future does not matter, only that it completes. A few futures
 // never complete, for example when the membership changes in the meantime. The next watched round then updates the
 // count.
 func (c *confirmer) startRound() {
-	if c.requested-c.answered.Load() >= maxPendingRounds {
+	if c.requested-c.finished.Load() >= maxPendingRounds {
 		return
 	}
 	round := c.raft.VerifyLeader()
@@ -215,8 +215,8 @@ func (c *confirmer) startRound() {
 	if count := c.requested; count%probeEvery == 0 {
 		c.spawn(func() {
 			_ = round.Error()
-			for current := c.answered.Load(); current < count && !c.answered.CompareAndSwap(current, count); {
-				current = c.answered.Load()
+			for current := c.finished.Load(); current < count && !c.finished.CompareAndSwap(current, count); {
+				current = c.finished.Load()
 			}
 		})
 	}
@@ -250,7 +250,7 @@ func (c *confirmer) settle(roundStarted time.Time) (answered []verdict, next boo
 		case !w.t.After(covered):
 			answered = append(answered, verdict{w, nil})
 		case !w.deadline.IsZero() && !now.Before(w.deadline):
-			answered = append(answered, verdict{w, errNoAnswer})
+			answered = append(answered, verdict{w, errNoMajority})
 		default:
 			remaining = append(remaining, w)
 		}
@@ -295,7 +295,7 @@ func (c *confirmer) close() {
 
 // Confirm returns nil if this server led in term at or after t. The caller must have read t on this server after it
 // received the request that it wants to answer. Confirm returns a wrapped ErrNotConfirmed before the promotion in term,
-// after the end of term, and when a majority of the voters does not answer within twice the lease or before ctx ends.
+// after the end of term, and when a majority of the voters does not respond within twice the lease or before ctx ends.
 // Any number of callers can share a round of heartbeats.
 func (n *Node) Confirm(ctx context.Context, term uint64, t time.Time) error {
 	err := n.leadsIn(term)
@@ -314,7 +314,7 @@ func (n *Node) ConfirmLater(term uint64, t time.Time, done func(error)) {
 		done(n.confirmed(term, err))
 		return
 	}
-	n.confirmer.later(term, t, func(err error) { done(n.confirmed(term, err)) })
+	n.confirmer.confirmLater(term, t, func(err error) { done(n.confirmed(term, err)) })
 }
 
 func (n *Node) leadsIn(term uint64) error {
@@ -324,7 +324,7 @@ func (n *Node) leadsIn(term uint64) error {
 	return nil
 }
 
-// confirmed converts the confirmer's result err into the one that Confirm returns.
+// confirmed converts the confirmer's error into the error that Confirm returns.
 func (n *Node) confirmed(term uint64, err error) error {
 	if err == nil && n.guard.Err() != nil {
 		err = ErrClosed

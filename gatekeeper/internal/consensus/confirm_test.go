@@ -21,7 +21,7 @@ type fakeRaft struct {
 	state       raft.RaftState
 	servers     []raft.Server
 	begun       int
-	answer      func(round int) // if set, runs before a round completes
+	onRound     func(round int) // if set, runs before a round completes
 	configReads int             // number of GetConfiguration calls
 }
 
@@ -48,7 +48,7 @@ func (f *fakeRaft) VerifyLeader() raft.Future {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.begun++
-	round, answer := f.begun, f.answer
+	round, answer := f.begun, f.onRound
 	return fakeRound(func() {
 		if answer != nil {
 			answer(round)
@@ -96,7 +96,7 @@ func withConfirmer(t *testing.T, servers []raft.Server, f func(r *fakeRaft, c *c
 		r := &fakeRaft{term: 5, state: raft.Leader, servers: servers}
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
-		c := newConfirmer(r, "a", newAnswers(), lease, func() {}, func(f func()) bool { wg.Go(f); return true })
+		c := newConfirmer(r, "a", newAcks(), lease, func() {}, func(f func()) bool { wg.Go(f); return true })
 		wg.Go(func() { c.run(ctx) })
 		defer wg.Wait()
 		defer cancel()
@@ -112,7 +112,7 @@ func sleep(d time.Duration) { <-time.After(d) }
 func startConfirm(c *confirmer, term uint64, at time.Time) <-chan error {
 	done := make(chan error, 1)
 	later := make(chan error, 1)
-	c.later(term, at, func(err error) { later <- err })
+	c.confirmLater(term, at, func(err error) { later <- err })
 	go func() {
 		err := c.confirm(context.Background(), term, at)
 		if other := <-later; !errors.Is(err, other) {
@@ -163,30 +163,30 @@ func TestConfirm_SingleVoter_ReturnsImmediately(t *testing.T) {
 	})
 }
 
-func TestConfirm_AnswerToEarlierRequest_IsIgnored(t *testing.T) {
+func TestConfirm_ResponseToEarlierRequest_IsIgnored(t *testing.T) {
 	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		before := time.Now()
 		sleep(time.Millisecond)
 		call := startConfirm(c, 5, time.Now())
-		c.answers.ack("b", 5, before, 0)
-		c.answers.ack("c", 5, before, 0)
+		c.acks.ack("b", 5, before, 0)
+		c.acks.ack("c", 5, before, 0)
 		wantPending(t, call)
-		c.answers.ack("c", 5, time.Now(), 0)
+		c.acks.ack("c", 5, time.Now(), 0)
 		wantConfirmed(t, call)
 	})
 }
 
 // Raft's queue of pending rounds is short, and no round completes while Raft's main loop waits for the disk.
-func TestConfirm_RaftIsBusy_LimitsRoundsAndUsesOtherAnswers(t *testing.T) {
+func TestConfirm_RaftIsBusy_LimitsRoundsAndUsesOtherResponses(t *testing.T) {
 	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		done := make(chan struct{})
-		r.set(func(r *fakeRaft) { r.answer = func(int) { <-done } })
+		r.set(func(r *fakeRaft) { r.onRound = func(int) { <-done } })
 		confirmOnce := func() {
 			t.Helper()
 			sleep(time.Millisecond)
 			call := startConfirm(c, 5, time.Now())
 			sleep(time.Millisecond)
-			c.answers.ack("b", 5, time.Now(), 0) // a regular heartbeat
+			c.acks.ack("b", 5, time.Now(), 0) // a regular heartbeat
 			wantConfirmed(t, call)
 		}
 		for range 10 * maxPendingRounds {
@@ -212,7 +212,7 @@ func TestConfirm_UnansweredRound_StartsMoreRounds(t *testing.T) {
 		stop := make(chan struct{})
 		defer close(stop)
 		r.set(func(r *fakeRaft) {
-			r.answer = func(round int) {
+			r.onRound = func(round int) {
 				if round <= maxPendingRounds/2 { // includes a round that the confirmer watches
 					<-stop
 				}
@@ -222,7 +222,7 @@ func TestConfirm_UnansweredRound_StartsMoreRounds(t *testing.T) {
 			sleep(time.Millisecond)
 			call := startConfirm(c, 5, time.Now())
 			sleep(time.Millisecond)
-			c.answers.ack("b", 5, time.Now(), 0)
+			c.acks.ack("b", 5, time.Now(), 0)
 			wantConfirmed(t, call)
 		}
 		if r.rounds() != 10*maxPendingRounds {
@@ -231,27 +231,27 @@ func TestConfirm_UnansweredRound_StartsMoreRounds(t *testing.T) {
 	})
 }
 
-func TestConfirm_AnswerFromNonVoter_IsIgnored(t *testing.T) {
+func TestConfirm_ResponseFromNonVoter_IsIgnored(t *testing.T) {
 	servers := []raft.Server{voter("a"), voter("b"), voter("c"), nonVoter("d"), nonVoter("e")}
 	withConfirmer(t, servers, func(r *fakeRaft, c *confirmer) {
 		call := startConfirm(c, 5, time.Now())
-		c.answers.ack("d", 5, time.Now(), 0)
-		c.answers.ack("e", 5, time.Now(), 0)
-		c.answers.ack("unknown", 5, time.Now(), 0)
+		c.acks.ack("d", 5, time.Now(), 0)
+		c.acks.ack("e", 5, time.Now(), 0)
+		c.acks.ack("unknown", 5, time.Now(), 0)
 		wantPending(t, call)
-		c.answers.ack("b", 5, time.Now(), 0)
+		c.acks.ack("b", 5, time.Now(), 0)
 		wantConfirmed(t, call)
 	})
 }
 
-func TestConfirm_AnswerFromEarlierTerm_IsIgnored(t *testing.T) {
+func TestConfirm_ResponseFromEarlierTerm_IsIgnored(t *testing.T) {
 	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		call := startConfirm(c, 5, time.Now())
-		c.answers.ack("b", 4, time.Now(), 0)
-		c.answers.ack("c", 4, time.Now(), 0)
+		c.acks.ack("b", 4, time.Now(), 0)
+		c.acks.ack("c", 4, time.Now(), 0)
 		wantPending(t, call)
-		c.answers.ack("b", 5, time.Now(), 0)
-		c.answers.ack("b", 4, time.Now(), 0) // late, so it has no effect
+		c.acks.ack("b", 5, time.Now(), 0)
+		c.acks.ack("b", 4, time.Now(), 0) // late, so it has no effect
 		wantConfirmed(t, call)
 	})
 }
@@ -268,9 +268,9 @@ func TestConfirm_SelfInALaterTerm_IsNotCounted(t *testing.T) {
 func TestConfirm_SelfNotAVoter_IsNotCounted(t *testing.T) {
 	withConfirmer(t, []raft.Server{nonVoter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		call := startConfirm(c, 5, time.Now())
-		c.answers.ack("b", 5, time.Now(), 0)
+		c.acks.ack("b", 5, time.Now(), 0)
 		wantPending(t, call)
-		c.answers.ack("c", 5, time.Now(), 0)
+		c.acks.ack("c", 5, time.Now(), 0)
 		wantConfirmed(t, call)
 	})
 }
@@ -278,9 +278,9 @@ func TestConfirm_SelfNotAVoter_IsNotCounted(t *testing.T) {
 func TestConfirm_EvenNumberOfVoters_NeedsMoreThanHalf(t *testing.T) {
 	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c"), voter("d")}, func(r *fakeRaft, c *confirmer) {
 		call := startConfirm(c, 5, time.Now())
-		c.answers.ack("b", 5, time.Now(), 0)
+		c.acks.ack("b", 5, time.Now(), 0)
 		wantPending(t, call)
-		c.answers.ack("d", 5, time.Now(), 0)
+		c.acks.ack("d", 5, time.Now(), 0)
 		wantConfirmed(t, call)
 	})
 }
@@ -289,14 +289,14 @@ func TestConfirm_VotersChangeWhileWaiting_LatestConfigurationDecides(t *testing.
 	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		call := startConfirm(c, 5, time.Now())
 		r.set(func(r *fakeRaft) { r.servers = append(r.servers, voter("d"), voter("e")) })
-		c.answers.ack("b", 5, time.Now(), 0)
+		c.acks.ack("b", 5, time.Now(), 0)
 		wantPending(t, call)
-		c.answers.ack("e", 5, time.Now(), 0)
+		c.acks.ack("e", 5, time.Now(), 0)
 		wantConfirmed(t, call)
 	})
 }
 
-func TestConfirm_LaterCaller_WaitsForLaterAnswer(t *testing.T) {
+func TestConfirm_LaterCaller_WaitsForLaterResponse(t *testing.T) {
 	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		first := startConfirm(c, 5, time.Now())
 		sent := time.Now()
@@ -305,13 +305,13 @@ func TestConfirm_LaterCaller_WaitsForLaterAnswer(t *testing.T) {
 		if r.rounds() != 1 {
 			t.Errorf("got %d rounds, want the second caller to wait until the first round ends", r.rounds())
 		}
-		c.answers.ack("b", 5, sent, 0)
+		c.acks.ack("b", 5, sent, 0)
 		wantConfirmed(t, first)
 		wantPending(t, second)
 		if r.rounds() != 2 {
 			t.Errorf("got %d rounds, want one per caller", r.rounds())
 		}
-		c.answers.ack("b", 5, time.Now(), 0)
+		c.acks.ack("b", 5, time.Now(), 0)
 		wantConfirmed(t, second)
 	})
 }
@@ -322,7 +322,7 @@ func TestConfirm_ConcurrentCallers_ShareRound(t *testing.T) {
 		for range 1000 {
 			calls = append(calls, startConfirm(c, 5, time.Now()))
 		}
-		c.answers.ack("c", 5, time.Now(), 0)
+		c.acks.ack("c", 5, time.Now(), 0)
 		for _, call := range calls {
 			wantConfirmed(t, call)
 		}
@@ -332,7 +332,7 @@ func TestConfirm_ConcurrentCallers_ShareRound(t *testing.T) {
 	})
 }
 
-// A caller that arrives during a round can be confirmed only by an answer, so the configuration need not be read.
+// A caller that arrives during a round can be confirmed only by a response, so the configuration need not be read.
 func TestConfirm_CallersDuringRound_DoNotReadConfiguration(t *testing.T) {
 	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		calls := []<-chan error{startConfirm(c, 5, time.Now())}
@@ -346,7 +346,7 @@ func TestConfirm_CallersDuringRound_DoNotReadConfiguration(t *testing.T) {
 				t.Errorf("the configuration was read %d times before any answer arrived", r.configReads-before)
 			}
 		})
-		c.answers.ack("c", 5, time.Now(), 0)
+		c.acks.ack("c", 5, time.Now(), 0)
 		for _, call := range calls {
 			wantConfirmed(t, call)
 		}
@@ -354,7 +354,7 @@ func TestConfirm_CallersDuringRound_DoNotReadConfiguration(t *testing.T) {
 }
 
 // The only caller waiting for a round gives up. The next caller arrives before the round ends, or long after.
-func TestConfirm_CallersGiveUp_NextCallerIsConfirmed(t *testing.T) {
+func TestConfirm_OnlyCallerGivesUp_NextCallerIsConfirmed(t *testing.T) {
 	for _, after := range []time.Duration{time.Millisecond, lease} {
 		t.Run(after.String(), func(t *testing.T) {
 			withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
@@ -367,19 +367,19 @@ func TestConfirm_CallersGiveUp_NextCallerIsConfirmed(t *testing.T) {
 
 				sleep(after)
 				call := startConfirm(c, 5, time.Now())
-				if after < lease { // the first round is pending, but its answer is too old for this call
-					c.answers.ack("b", 5, time.Now().Add(-time.Microsecond), 0)
+				if after < lease { // the first round is pending, but its response is too old for this call
+					c.acks.ack("b", 5, time.Now().Add(-time.Microsecond), 0)
 				}
 				wantPending(t, call)
 				if r.rounds() != 2 {
 					t.Errorf("got %d rounds, want one per caller", r.rounds())
 				}
-				c.answers.ack("b", 5, time.Now(), 0)
+				c.acks.ack("b", 5, time.Now(), 0)
 				wantConfirmed(t, call)
 
 				sleep(after)
 				begun := time.Now()
-				wantRefused(t, startConfirm(c, 5, begun), errNoAnswer)
+				wantRefused(t, startConfirm(c, 5, begun), errNoMajority)
 				if took := time.Since(begun); took != 2*lease {
 					t.Errorf("Confirm took %v, want %v", took, 2*lease)
 				}
@@ -391,7 +391,7 @@ func TestConfirm_CallersGiveUp_NextCallerIsConfirmed(t *testing.T) {
 func TestConfirm_NoMajority_FailsWithinTwiceTheLease(t *testing.T) {
 	withConfirmer(t, []raft.Server{voter("a"), voter("b"), voter("c")}, func(r *fakeRaft, c *confirmer) {
 		begun := time.Now()
-		wantRefused(t, startConfirm(c, 5, begun), errNoAnswer)
+		wantRefused(t, startConfirm(c, 5, begun), errNoMajority)
 		if took := time.Since(begun); took != 2*lease {
 			t.Errorf("Confirm took %v, want %v", took, 2*lease)
 		}
@@ -423,20 +423,20 @@ func TestTransport_Responses_RecordsOnlyMatching(t *testing.T) {
 	tr := &transport{
 		inner:     acceptingTransport{},
 		target:    func(_ raft.ServerID, a raft.ServerAddress) raft.ServerAddress { return a },
-		answers:   newAnswers(),
+		acks:      newAcks(),
 		snapshots: &snapshotAlarm{sent: newMetrics().snapshotsSent, followers: make(map[raft.ServerID]*followerSnapshots)},
 		durable:   func() uint64 { return math.MaxUint64 },
 	}
 	_ = tr.InstallSnapshot("b", "b:1", &raft.InstallSnapshotRequest{Term: 5}, &raft.InstallSnapshotResponse{}, nil)
 	_ = tr.AppendEntries("b", "b:1", &raft.AppendEntriesRequest{Term: 4}, &raft.AppendEntriesResponse{}) // rejected
 	_ = tr.AppendEntries("c", "c:1", &raft.AppendEntriesRequest{Term: 5}, &raft.AppendEntriesResponse{}) // answered by b
-	if len(tr.answers.latest) != 0 {
-		t.Fatalf("recorded answers = %+v, want none", tr.answers.latest)
+	if len(tr.acks.latest) != 0 {
+		t.Fatalf("recorded acknowledgements = %+v, want none", tr.acks.latest)
 	}
 	before := time.Now()
 	_ = tr.AppendEntries("b", "b:1", &raft.AppendEntriesRequest{Term: 5, PrevLogEntry: 7, Entries: make([]*raft.Log, 2)}, &raft.AppendEntriesResponse{})
-	if a := tr.answers.inTerm(5, "b"); a.sent.Before(before) || a.sent.After(a.ackedAt) || a.matched != 9 {
-		t.Errorf("recorded answer = %+v, want matched 9 and the send time", a)
+	if a := tr.acks.inTerm(5, "b"); a.sent.Before(before) || a.sent.After(a.ackedAt) || a.matched != 9 {
+		t.Errorf("recorded acknowledgement = %+v, want matched 9 and the send time", a)
 	}
 }
 

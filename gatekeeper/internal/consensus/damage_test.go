@@ -50,7 +50,7 @@ func TestOpen_NewestSnapshotDamaged_IsDamaged(t *testing.T) {
 			}
 			files, err := filepath.Glob(filepath.Join(dir, "snapshots", "*", tc.file))
 			if err != nil || len(files) != 1+len(tc.extra) {
-				t.Fatalf("snapshot files %v, %v", files, err)
+				t.Fatalf("snapshot files = %v, error = %v, want one file per snapshot", files, err)
 			}
 			if err := os.Truncate(files[len(files)-1], 30); err != nil { // the names sort by term
 				t.Fatal(err)

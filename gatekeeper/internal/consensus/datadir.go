@@ -117,7 +117,7 @@ type begunFile struct {
 	MemberID string `json:"member_id"`
 }
 
-// succeededFile is the content of succeeded.json: the reason given by a server of the recovered cluster.
+// succeededFile is the content of succeeded.json: the reason given by a server in the recovered cluster.
 type succeededFile struct {
 	Reason string `json:"reason"`
 }

@@ -65,7 +65,7 @@ func TestDataDir_SingleServer_GeneratesAndKeepsID(t *testing.T) {
 		t.Errorf("ClusterID() = %v after reopening, want %v", again.ClusterID(), id)
 	}
 	if other := prepare(t, t.TempDir(), cfg); other.ClusterID() == id {
-		t.Error("two clusters drew the same id")
+		t.Error("two clusters generated the same id")
 	}
 }
 
@@ -107,7 +107,7 @@ func TestDataDir_Joiner_NeedsIDOnceAndNeverFoundsACluster(t *testing.T) {
 	join := DataDirConfig{MemberID: "gk4", ClusterName: "main", Join: true}
 	join.Dir = dir
 	if _, err := PrepareDataDir(join); !errors.Is(err, ErrClusterIDNeeded) {
-		t.Fatalf("PrepareDataDir of a joiner without the cluster's id = %v, want ErrClusterIDNeeded", err)
+		t.Fatalf("PrepareDataDir for a joiner without the cluster's id = %v, want ErrClusterIDNeeded", err)
 	}
 	join.ClusterID = ClusterID{Seed: 7, Incarnation: 3}
 	prepare(t, dir, join).Close()
@@ -154,7 +154,7 @@ func TestDataDir_PeerWithNewDataDir_IsRefused(t *testing.T) {
 	f.Close()
 	f = prepare(t, dir, cfg)
 	if err := f.recordPeer("gk2", "three", members); err == nil || !strings.Contains(err.Error(), "new id") {
-		t.Errorf("recordPeer of a peer with a new directory = %v, want an error", err)
+		t.Errorf("recordPeer for a peer with a new directory = %v, want an error", err)
 	}
 	if err := f.recordPeer("gk2", "one", members); err != nil {
 		t.Error(err)
@@ -179,7 +179,7 @@ func TestParseClusterID_RoundTrips(t *testing.T) {
 	}
 }
 
-func TestConfig_Advertise(t *testing.T) {
+func TestConfigAdvertise_RejectsUnusableAddresses(t *testing.T) {
 	listen := addr("[::]:7421")
 	for _, tc := range []struct {
 		cfg  Config

@@ -32,7 +32,7 @@ func longLeaseLeader(t *testing.T) (leader *member, rest []*member) {
 }
 
 // cutOff drops all messages between m and the rest, except responses to requests that m has already sent. If after is
-// not nil, it is called before m receives such a response.
+// not nil, it is called before m receives each of those responses.
 func cutOff(m *member, rest []*member, after func(raft.ServerID)) {
 	m.wire.set(func(raft.ServerID, any) error { return errCut }, after)
 	for _, r := range rest {
@@ -73,7 +73,7 @@ func TestConfirm_LateResponses_DoNotConfirm(t *testing.T) {
 		if err := verify.Error(); err != nil {
 			// Confirm exists because of this bug. If a later version of Raft returns an error here, Confirm can be
 			// simplified.
-			t.Errorf("VerifyLeader on a deposed leader = %v, but in v1.8.0 it was satisfied by responses to earlier requests", err)
+			t.Errorf("VerifyLeader on a deposed leader = %v, want nil, because responses to earlier requests satisfy it in v1.8.0", err)
 		}
 		if err := <-confirm; !errors.Is(err, ErrNotConfirmed) {
 			t.Errorf("Confirm on a deposed leader = %v, want %v", err, ErrNotConfirmed)

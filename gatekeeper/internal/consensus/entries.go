@@ -6,7 +6,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// entries corrects two mistakes that Raft (v1.8.0) makes when it receives entries from a leader.
+// correctEntries corrects two mistakes that Raft (v1.8.0) makes when it receives entries from a leader.
 //
 // First, Raft looks for the entry before the first new one only in the log. After a leader has sent a snapshot, for
 // example, a follower's log may begin after its newest snapshot. Such a follower refuses entries that continue from the
@@ -15,9 +15,9 @@ import (
 // identical on every later leader, so there is nothing to compare up to that point.
 //
 // Second, if the leader's commit index is higher than this member's last entry, Raft treats that entry as committed,
-// even though the leader may have different entries after those that it has just sent. Raft paper, figure 2,
-// AppendEntries, step 5: the commit index is the lower of the leader's and the index of the last new entry.
-func (i *incoming) entries(rpc raft.RPC) raft.RPC {
+// even though the leader may have different entries after those that it has just sent. The Raft paper (figure 2,
+// AppendEntries, step 5) limits the commit index to the last new entry.
+func (i *incoming) correctEntries(rpc raft.RPC) raft.RPC {
 	sent, ok := rpc.Command.(*raft.AppendEntriesRequest)
 	if !ok {
 		return rpc

@@ -127,7 +127,7 @@ func TestEntries_AfterAFault_DoNotBlock(t *testing.T) {
 		f.guard.Fail(errors.New("the disk failed"))
 		result := make(chan raft.RPC, 1)
 		go func() {
-			result <- f.transport.incoming.entries(raft.RPC{Command: &raft.AppendEntriesRequest{Term: term + 1, PrevLogEntry: last - 1, PrevLogTerm: term}})
+			result <- f.transport.incoming.correctEntries(raft.RPC{Command: &raft.AppendEntriesRequest{Term: term + 1, PrevLogEntry: last - 1, PrevLogTerm: term}})
 		}()
 		select {
 		case <-result:

@@ -77,7 +77,7 @@ func withDisk(t *testing.T, write func() error) (*member, *disk) {
 	if err := m.start(s, inner, func(_ raft.ServerID, a raft.ServerAddress) raft.ServerAddress { return a }); err != nil {
 		t.Fatal(err)
 	}
-	m.Lead(m.observer)
+	m.ObserveLeadership(m.observer)
 	t.Cleanup(func() { closeNode(t, m.Node) })
 	leaderOf(t, m)
 	d.set(write)
@@ -97,7 +97,7 @@ func TestFault_StoreError_EndsLeadershipAndAcknowledgesNothing(t *testing.T) {
 		}
 		synctest.Wait()
 		if events := len(m.observer.events); events != 2 {
-			t.Errorf("got %d calls of the LeadershipObserver, want Promote and Demote", events)
+			t.Errorf("got %d LeadershipObserver calls, want Promote and Demote", events)
 		}
 		if a := m.Append(entry(t, "y")).Wait(); !errors.Is(a.Err, ErrNotAppended) || !errors.Is(a.Err, ErrClosed) {
 			t.Errorf("Append after the fault = %v, want ErrNotAppended and ErrClosed", a.Err)
@@ -122,7 +122,7 @@ func TestFault_HangingStore_IsDetected(t *testing.T) {
 			t.Errorf("Fatal: got %v, want an error about the hung call", err)
 		}
 		if took := time.Since(start); took != m.cfg.StoreTimeout {
-			t.Errorf("hung call was detected after %v, want %v", took, m.cfg.StoreTimeout)
+			t.Errorf("the hung call was detected after %v, want %v", took, m.cfg.StoreTimeout)
 		}
 		if a := p.Wait(); !errors.Is(a.Err, ErrUnknownOutcome) {
 			t.Errorf("Append() = %v, want ErrUnknownOutcome", a.Err)
@@ -145,7 +145,7 @@ func TestFault_OnLeader_ElectsNewLeader(t *testing.T) {
 	})
 }
 
-func TestFault_MachineCannotApply_AppliesNothingMore(t *testing.T) {
+func TestFault_MachineCannotApply_StopsServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 1, func(_ int, cfg *Config) { cfg.Machine = faultyMachine{} })
 		m := leaderOf(t, members...)
@@ -209,10 +209,10 @@ func TestSnapshotAlarm_RepeatedSnapshots_RaiseTheAlarm(t *testing.T) {
 		a.caughtUpTo("c", 101) // c caught up
 	}
 	if raised != 0 {
-		t.Error("alarm was raised too early")
+		t.Error("the alarm was raised too early")
 	}
 	a.snapshotStarted("b", 102)
 	if raised != 1 {
-		t.Errorf("alarm was raised %d times, want 1", raised)
+		t.Errorf("the alarm was raised %d times, want 1", raised)
 	}
 }

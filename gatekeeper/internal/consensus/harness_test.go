@@ -194,7 +194,7 @@ func memoryCluster(t *testing.T, size int, adjust func(i int, cfg *Config)) []*m
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.Lead(m.observer)
+		m.ObserveLeadership(m.observer)
 		t.Cleanup(func() { closeNode(t, m.Node) })
 	}
 	return members

@@ -21,8 +21,8 @@ func raftLogger(logger *slog.Logger) hclog.Logger {
 	return l
 }
 
-// logSink forwards log lines. Raft repeats warnings about an unreachable peer several times a second. The same warning
-// keeps its level at most once every ten seconds and is otherwise logged at debug level.
+// logSink forwards log lines. Raft repeats warnings about an unreachable peer several times a second. Each warning
+// keeps its level at most once every ten seconds. Repetitions are logged at debug level.
 type logSink struct {
 	logger *slog.Logger
 
@@ -54,7 +54,7 @@ func (s *logSink) Accept(_ string, level hclog.Level, msg string, args ...any) {
 			attrs[i] = readable(arg)
 		}
 	}
-	if slogLevel >= slog.LevelWarn && !s.first(msg+peerID) {
+	if slogLevel >= slog.LevelWarn && !s.shouldWarn(msg+peerID) {
 		slogLevel = slog.LevelDebug
 	}
 	s.logger.Log(context.Background(), slogLevel, msg, attrs...)
@@ -79,7 +79,8 @@ func readable(value any) any {
 	}
 }
 
-func (s *logSink) first(complaint string) bool {
+// shouldWarn reports whether this is the first time in repeatInterval that Raft logs the warning.
+func (s *logSink) shouldWarn(complaint string) bool {
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()

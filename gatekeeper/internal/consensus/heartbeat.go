@@ -15,13 +15,12 @@ import (
 // (hashicorp/raft issue 695, open in v1.8.0). The bypass in this file changes nothing. "Heartbeats" in the package
 // documentation explains why such a response may count.
 
-// recent returns a fraction of the heartbeat timeout: for that long after contact with the leader, Raft's main loop is
-// not notified of further heartbeats. It is much less than the interval between two heartbeats, so it hardly affects
-// how silence is measured.
-func recent(heartbeat time.Duration) time.Duration { return heartbeat / 50 }
+// recentContact returns the time after contact with the leader during which Raft's main loop is not sent further
+// heartbeats. This is much less than the interval between two heartbeats, so it hardly affects how silence is measured.
+func recentContact(heartbeat time.Duration) time.Duration { return heartbeat / 50 }
 
-// heartbeat immediately answers the leader that this member follows, and leaves everything else to Raft's main loop.
-// After a fault it answers with an error. The transport calls it on the goroutine of the connection.
+// heartbeat immediately answers a heartbeat from the leader that this member follows, and leaves all others to Raft's
+// main loop. After a fault, it responds with an error. The transport calls it on the connection's goroutine.
 func (i *incoming) heartbeat(rpc raft.RPC) {
 	select {
 	case <-i.failed:
@@ -37,7 +36,7 @@ func (i *incoming) heartbeat(rpc raft.RPC) {
 		return
 	}
 	rpc.Respond(&raft.AppendEntriesResponse{RPCHeader: i.header, Term: req.Term, LastLog: i.raft.LastIndex(), Success: true}, nil)
-	if time.Since(i.raft.LastContact()) < i.recent {
+	if time.Since(i.raft.LastContact()) < i.recentContact {
 		return
 	}
 	// Raft must hear from its leader too; otherwise, it would start an election. One queued heartbeat is enough.

@@ -133,7 +133,7 @@ func TestHeartbeat_OnlyHeartbeats_NoElection(t *testing.T) {
 }
 
 // sendHeartbeat sends a heartbeat to the member, bypassing its transport, and returns the response. It returns nil if
-// the heartbeat was left to Raft's main loop, which is stalled.
+// there is no response because Raft's main loop, to which the heartbeat was forwarded, is stalled.
 func (m *member) sendHeartbeat(req raft.AppendEntriesRequest) *raft.AppendEntriesResponse {
 	answer := make(chan raft.RPCResponse, 1)
 	go m.transport.incoming.heartbeat(raft.RPC{Command: &req, RespChan: answer})
@@ -148,7 +148,7 @@ func (m *member) sendHeartbeat(req raft.AppendEntriesRequest) *raft.AppendEntrie
 }
 
 // A success response that bypasses Raft's main loop means that the member follows the sender in this term. Only the
-// leader that the member follows, in its current term, may receive it.
+// leader that the member follows, in its current term, may receive one.
 func TestHeartbeat_FromAnotherLeader_IsForwardedToRaft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -214,7 +214,7 @@ func TestHeartbeat_DuringVote_GetsNoResponse(t *testing.T) {
 			t.Fatal("timed out waiting for the vote to be stored")
 		}
 		if term := voter.raft.CurrentTerm(); term != old.Term+1 {
-			t.Errorf("CurrentTerm() = %d while the vote is stored, want %d", term, old.Term+1)
+			t.Errorf("CurrentTerm() = %d while the vote is being stored, want %d", term, old.Term+1)
 		}
 		if a := voter.sendHeartbeat(old); a != nil {
 			t.Errorf("response to the old leader = %+v, want none", a)

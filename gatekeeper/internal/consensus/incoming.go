@@ -21,7 +21,7 @@ import (
 type incoming struct {
 	timeout            time.Duration  // the heartbeat timeout
 	silenceThreshold   time.Duration  // how long the leader must be silent to count as gone when a vote is requested
-	recent             time.Duration  // how long after contact with the leader Raft need not hear from it again
+	recentContact      time.Duration  // for this long after leader contact, answered heartbeats are not sent to Raft
 	header             raft.RPCHeader // sent with this member's responses
 	from               <-chan raft.RPC
 	answeredHeartbeats chan raft.RPC // answered heartbeats that Raft should also see
@@ -39,7 +39,7 @@ type incoming struct {
 
 func newIncoming(from <-chan raft.RPC, heartbeat time.Duration, header raft.RPCHeader, failed <-chan struct{}, waitStored func(uint64)) *incoming {
 	i := &incoming{
-		timeout: heartbeat, silenceThreshold: silenceThreshold(heartbeat), recent: recent(heartbeat), header: header,
+		timeout: heartbeat, silenceThreshold: silenceThreshold(heartbeat), recentContact: recentContact(heartbeat), header: header,
 		from: from, answeredHeartbeats: make(chan raft.RPC, 1), to: make(chan raft.RPC),
 		failed: failed, waitStored: waitStored, running: make(chan struct{}), done: make(chan struct{}),
 	}
@@ -70,7 +70,7 @@ func (i *incoming) run() {
 				i.wg.Go(func() { respondInstalled(rpc) }) // reading the snapshot takes as long as sending it
 			case i.preVote(rpc), i.vote(&rpc):
 			default:
-				if err := i.forward(i.entries(rpc)); err != nil {
+				if err := i.forward(i.correctEntries(rpc)); err != nil {
 					rpc.Respond(nil, err)
 				}
 			}
@@ -129,7 +129,7 @@ func (i *incoming) waitRunning() bool {
 	}
 }
 
-// waitIdle waits until Raft has processed everything forwarded so far. It returns false after a fault and after close.
+// waitIdle waits until Raft has processed everything forwarded to it. It returns false after a fault and after close.
 // It sends a request without a protocol version, which Raft's main loop rejects before looking at anything else.
 func (i *incoming) waitIdle() bool {
 	if !i.waitRunning() {

@@ -69,10 +69,10 @@ func (e *epoch) end() {
 	}
 }
 
-// Lead sets the LeadershipObserver that is notified when this server starts and stops leading. It must be called
-// exactly once. Until then, leadership is ignored.
-func (n *Node) Lead(l LeadershipObserver) {
-	n.wg.Go(func() { watchLeadership(n.life, n.raft, n.epochs, n.endEpoch) })
+// ObserveLeadership sets the LeadershipObserver that is notified when this server starts and stops leading. It must be
+// called exactly once. Until then, leadership is ignored.
+func (n *Node) ObserveLeadership(l LeadershipObserver) {
+	n.wg.Go(func() { watchLeadership(n.ctx, n.raft, n.epochs, n.endEpoch) })
 	n.wg.Go(func() { n.promote(l) })
 }
 
@@ -199,7 +199,7 @@ func (n *Node) waitFuture(ctx context.Context, f raft.Future) error {
 		return err
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-n.life.Done():
+	case <-n.ctx.Done():
 		return ErrClosed
 	}
 }

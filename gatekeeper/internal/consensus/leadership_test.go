@@ -144,7 +144,7 @@ func TestLead_SingleMemberDeposedAndReelected_StartsNewEpoch(t *testing.T) {
 	})
 }
 
-func TestReady_FollowerAndLeader(t *testing.T) {
+func TestReady_FollowerCutOff_ReturnsError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
 		leader := leaderOf(t, members...)
@@ -168,17 +168,17 @@ func TestReady_FollowerAndLeader(t *testing.T) {
 	})
 }
 
-// source fakes the part of Raft that the watcher uses.
-type source struct {
+// fakeLeaderSource fakes the part of Raft that the watcher uses.
+type fakeLeaderSource struct {
 	fakeRaft
 	ch chan bool
 }
 
-func (s *source) LeaderCh() <-chan bool { return s.ch }
+func (s *fakeLeaderSource) LeaderCh() <-chan bool { return s.ch }
 
 func TestWatch_LossMissingFromChannel_IsDetectedByTerm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &source{fakeRaft: fakeRaft{term: 5, state: raft.Leader}, ch: make(chan bool, 1)}
+		s := &fakeLeaderSource{fakeRaft: fakeRaft{term: 5, state: raft.Leader}, ch: make(chan bool, 1)}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		epochs := make(chan *epoch, 1)

@@ -64,7 +64,7 @@ func addExisting(e *epoch, member raft.Server, a Addition) error {
 	voter := member.Suffrage == raft.Voter
 	switch {
 	case voter && a.NonVoter:
-		return fmt.Errorf("%w: %s; remove it, then have it join under a new id", ErrHasVote, a.ID)
+		return fmt.Errorf("%w: %s; remove it, then let it join under a new id", ErrHasVote, a.ID)
 	case !voter && a.Joining && !a.NonVoter && !e.shouldPromote(member.ID):
 		return fmt.Errorf("%w: start %s with --non-voter, or promote it first: gkctl cluster add %s %s", ErrAddedWithoutVote, a.ID, a.ID, a.PeerAddress)
 	}
@@ -77,9 +77,9 @@ func addExisting(e *epoch, member raft.Server, a Addition) error {
 // removed does nothing and sets Removal.AlreadyRemoved.
 //
 // Unless force is set, RemoveMember refuses to leave fewer responsive voters than a majority of the remaining ones,
-// because the removal itself could not be committed in that case. A leader that is asked to remove itself transfers
-// leadership and returns a *NotLeaderError; retry on the new leader. RemoveMember can also return *QuorumError,
-// ErrNoSuchMember, ErrLastVoter, ErrUnknownOutcome, or an error from Config.Retire.
+// because without that majority, the removal itself could not be committed. A leader that is asked to remove itself
+// transfers leadership and returns a *NotLeaderError; retry on the new leader. RemoveMember can also return
+// *QuorumError, ErrNoSuchMember, ErrLastVoter, ErrUnknownOutcome, or an error from Config.Retire.
 func (n *Node) RemoveMember(ctx context.Context, id string, force bool) (Removal, error) {
 	e, servers, unlock, err := n.beginChange(ctx)
 	if err != nil {
@@ -133,7 +133,7 @@ func (n *Node) transfer(ctx context.Context, e *epoch, servers []raft.Server, id
 	target := find(servers, raft.ServerID(id))
 	switch {
 	case id == "":
-		return fmt.Errorf("%w: no other voter has answered recently", ErrNotAVoter)
+		return fmt.Errorf("%w: no other voter has responded recently", ErrNotAVoter)
 	case target == nil:
 		return fmt.Errorf("%w: %s", ErrNoSuchMember, id)
 	case target.Suffrage != raft.Voter:
@@ -152,12 +152,12 @@ func (n *Node) transfer(ctx context.Context, e *epoch, servers []raft.Server, id
 	return nil
 }
 
-// mostUpToDateVoter returns the other voter with the longest log among those that answered recently, or "" if there is
-// none.
+// mostUpToDateVoter returns the recently responsive voter with the longest log, excluding this server, or "" if there
+// is none.
 func (n *Node) mostUpToDateVoter(e *epoch, servers []raft.Server) string {
 	best, bestMatched := "", uint64(0)
 	for _, s := range servers {
-		a := n.answers.inTerm(e.term, s.ID)
+		a := n.acks.inTerm(e.term, s.ID)
 		if s.Suffrage == raft.Voter && s.ID != n.id && time.Since(a.ackedAt) < n.cfg.Timeouts.Heartbeat && (best == "" || a.matched > bestMatched) {
 			best, bestMatched = string(s.ID), a.matched
 		}
@@ -194,7 +194,7 @@ func (n *Node) waitChange(ctx context.Context, f raft.Future) error {
 	if err == nil {
 		return nil
 	}
-	return n.failed(err).Err
+	return n.failedOutcome(err).Err
 }
 
 // maintainMembers performs the leader's membership duties for the duration of an epoch.
@@ -219,7 +219,7 @@ func (n *Node) maintainMembers(e *epoch) {
 // server's own address in the configuration if it was started with a different one, because otherwise the other members
 // could not reach it.
 func (n *Node) maintainMembersOnce(e *epoch) error {
-	ctx, cancel := context.WithTimeout(n.life, n.cfg.Timeouts.Heartbeat)
+	ctx, cancel := context.WithTimeout(n.ctx, n.cfg.Timeouts.Heartbeat)
 	defer cancel()
 	current, servers, unlock, err := n.beginChange(ctx)
 	if err != nil || current != e {
@@ -246,7 +246,7 @@ func (n *Node) maintainMembersOnce(e *epoch) error {
 }
 
 func (n *Node) hasCaughtUp(e *epoch, id raft.ServerID) bool {
-	a := n.answers.inTerm(e.term, id)
+	a := n.acks.inTerm(e.term, id)
 	return a.matched > 0 && a.matched+maxPromotionLag >= n.raft.CommitIndex() && time.Since(a.ackedAt) < n.cfg.Timeouts.Heartbeat
 }
 

@@ -32,7 +32,7 @@ type Memory struct {
 	files map[string][]byte
 }
 
-// MemoryOptions configures a Memory for simulations of whole clusters.
+// MemoryOptions configures a Memory for simulating whole clusters.
 type MemoryOptions struct {
 	// Dial, if set, connects the server to the others through a simulated network.
 	Dial func(ctx context.Context, address string) (net.Conn, error)

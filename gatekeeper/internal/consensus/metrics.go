@@ -26,7 +26,7 @@ func newMetrics() *metrics {
 	return &metrics{
 		storeCalls: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: "gatekeeper", Subsystem: "consensus", Name: "store_call_seconds",
-			Help:    "Duration of calls to the log, stable and snapshot stores. Changes wait for these calls, and one that takes ten seconds counts as a fault.",
+			Help:    "Duration of calls to the log, stable and snapshot stores. Changes wait for these calls, and a call that takes ten seconds counts as a fault.",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 2.5, 13), // 0.1 ms to 6 s
 		}, []string{"call"}),
 		rejected:        counter("peers_rejected_total", "Connections to the peer port that did not come from an identified peer of this cluster."),

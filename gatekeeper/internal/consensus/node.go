@@ -26,26 +26,26 @@ type Node struct {
 	replica   *replica
 	transport *transport
 	stores    stores
-	answers   *answers
+	acks      *acks
 	confirmer *confirmer
 	transfers *transferWatch
 	metrics   *metrics
 
 	fatal chan error
-	// life ends when the node is closed or has a fault.
-	life       context.Context
-	cancelLife context.CancelFunc
-	wg         sync.WaitGroup // the node's own goroutines
-	futures    *futures
-	closing    sync.Once
+	// The context ends when the node is closed or has a fault.
+	ctx     context.Context
+	cancel  context.CancelFunc
+	wg      sync.WaitGroup // the node's own goroutines
+	futures *futures
+	closing sync.Once
 
 	epochs   chan *epoch           // holds the newest epoch that has not been received yet
 	epoch    atomic.Pointer[epoch] // the published epoch, or nil
 	promoted atomic.Uint64         // the term for which Promote has returned, or 0
 
-	started  atomic.Bool   // set once raft may be used by goroutines and callbacks that were started earlier
+	started  atomic.Bool   // set once goroutines and callbacks may use raft
 	changing chan struct{} // holds a token while no membership change is in progress
-	redial   chan struct{} // holds a token when acquaint should dial the others
+	redial   chan struct{} // holds a token when dialMembers should dial the others
 
 	layer *peer.Layer // nil in tests without a network
 
@@ -66,7 +66,7 @@ type stores struct {
 	close     func() error
 }
 
-// Open starts a member. Until an election, or until a leader contacts it, the member is a follower or has no role yet.
+// Open starts a member, initially as a follower.
 func Open(cfg Config) (*Node, error) {
 	cfg.setDefaults()
 	if cfg.DataDir.ClusterID().IsZero() {
@@ -115,8 +115,8 @@ func Open(cfg Config) (*Node, error) {
 		Logger:  raftLogger(cfg.Logger),
 		Stream:  layer,
 		MaxPool: 3, // one each for entries and heartbeats, and a spare
-		// One request at a time on each connection, so that each response belongs to the request before it. 0 would
-		// mean 2.
+		// Each connection carries one request at a time, so that each response belongs to the preceding request. The
+		// default is 2.
 		MaxRPCsInFlight: 1,
 		Timeout:         transportTimeout,
 	})
@@ -142,7 +142,7 @@ func newNode(cfg Config, address string) *Node {
 		cfg:        cfg,
 		id:         raft.ServerID(cfg.DataDir.MemberID()),
 		address:    raft.ServerAddress(address),
-		answers:    newAnswers(),
+		acks:       newAcks(),
 		metrics:    newMetrics(),
 		fatal:      make(chan error, 1),
 		futures:    newFutures(),
@@ -155,7 +155,7 @@ func newNode(cfg Config, address string) *Node {
 		unregister: func() {},
 	}
 	n.changing <- struct{}{}
-	n.life, n.cancelLife = context.WithCancel(context.Background())
+	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.guard = store.NewGuard(store.GuardConfig{
 		Timeout: cfg.StoreTimeout,
 		Slow:    slowCall,
@@ -165,7 +165,8 @@ func newNode(cfg Config, address string) *Node {
 	})
 	n.replica = &replica{machine: cfg.Machine, guard: n.guard, changed: n.requestRedial, begin: cfg.DataDir.begin}
 	n.transfers = &transferWatch{
-		// Twice the longest transfer: sending all entries to the target, telling it to start, and its election.
+		// Twice the duration of the longest transfer: sending all entries to the target, telling it to start an
+		// election, and the election itself.
 		limit:   2 * (2*cfg.Timeouts.Election + transportTimeout),
 		refused: n.metrics.transferRefused,
 		fail:    n.guard.Fail,
@@ -176,7 +177,7 @@ func newNode(cfg Config, address string) *Node {
 // fault is called at the first fault. After a fault, this server acknowledges no more requests.
 func (n *Node) fault(err error) {
 	n.cfg.Logger.Error("this server must stop", "error", err)
-	n.cancelLife()
+	n.cancel()
 	n.fatal <- err
 }
 
@@ -188,7 +189,7 @@ func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, 
 		inner:     inner,
 		target:    target,
 		advertise: n.address,
-		answers:   n.answers,
+		acks:      n.acks,
 		incoming: newIncoming(inner.Consumer(), n.cfg.Timeouts.Heartbeat,
 			raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(n.id), Addr: []byte(n.address)}, n.guard.Failed(), s.queue.Wait),
 		snapshots: &snapshotAlarm{
@@ -206,20 +207,20 @@ func (n *Node) start(s stores, inner innerTransport, target func(raft.ServerID, 
 	if err == nil {
 		s.queue.Enable(func() bool { return n.raft.State() == raft.Leader })
 		n.transport.incoming.setRaft(n.raft, n.checkLeader)
-		n.confirmer = newConfirmer(n.raft, n.id, n.answers, n.cfg.Timeouts.Heartbeat, n.metrics.confirmRounds.Inc, n.futures.TryGo)
+		n.confirmer = newConfirmer(n.raft, n.id, n.acks, n.cfg.Timeouts.Heartbeat, n.metrics.confirmRounds.Inc, n.futures.TryGo)
 		if n.cfg.Registerer != nil {
 			n.unregister, err = n.metrics.register(n.cfg.Registerer, n)
 		}
 	}
 	if err != nil {
-		n.cancelLife()
+		n.cancel()
 		n.guard.Release()
 		if n.raft != nil {
 			_ = n.raft.Shutdown().Error() // always nil
 		}
 		return errors.Join(fmt.Errorf("consensus: open: %w", err), n.transport.Close(), n.stores.close())
 	}
-	n.wg.Go(func() { n.confirmer.run(n.life) })
+	n.wg.Go(func() { n.confirmer.run(n.ctx) })
 	n.started.Store(true)
 	return nil
 }
@@ -287,7 +288,7 @@ func (n *Node) handlePeer(s peer.Statement) error {
 	return nil
 }
 
-// requestRedial makes acquaint dial all other members again.
+// requestRedial makes dialMembers dial all other members again.
 func (n *Node) requestRedial() {
 	select {
 	case n.redial <- struct{}{}:
@@ -295,8 +296,9 @@ func (n *Node) requestRedial() {
 	}
 }
 
-// Level returns the newest feature level that every member of the latest configuration supports, as reported when the
-// member last connected. A member that has not connected yet counts as level 1. Only a leader hears from all members.
+// Level returns the newest feature level that every member in the latest configuration supports, as reported when the
+// member last connected. A member that has not connected yet counts as level 1. Only a leader stays in contact with all
+// members.
 func (n *Node) Level() uint32 {
 	servers, err := n.servers()
 	if err != nil {
@@ -313,9 +315,9 @@ func (n *Node) Level() uint32 {
 	return level
 }
 
-// Fatal returns a channel that receives the fault after which this server acknowledges no more requests: a store that
-// failed or hung, an entry that the state machine cannot apply, or a stuck Raft instance. The process, or at least this
-// Node, must then stop.
+// Fatal returns a channel that receives the fault after which this server acknowledges no more requests, such as a
+// store that failed or hung, an entry that the state machine cannot apply, a stuck Raft instance, or the server's
+// removal from the cluster. The process, or at least this Node, must then stop.
 func (n *Node) Fatal() <-chan error { return n.fatal }
 
 // Close stops the member. If it leads, its leadership ends first and Demote is called. Close does not transfer
@@ -328,7 +330,7 @@ func (n *Node) Close(ctx context.Context) error {
 }
 
 func (n *Node) close(ctx context.Context) error {
-	n.cancelLife()
+	n.cancel()
 	n.unregister()
 	// Raft soon completes the futures that it has accepted: when an entry is applied, or when a leader without a
 	// majority steps down. Only a hung state machine or store can take longer.

@@ -141,7 +141,7 @@ func TestOverlap_VoteInNewerTerm_WaitsForQueue(t *testing.T) {
 		sleep(100 * time.Millisecond)
 		select {
 		case resp := <-answered:
-			t.Fatalf("got vote response %+v before the entries of the leader's own term were on disk", resp)
+			t.Fatalf("got vote response %+v before the leader's queued entries were on disk", resp)
 		default:
 		}
 		if stored, err := leader.memory.GetUint64([]byte("CurrentTerm")); err != nil || stored != term {
@@ -188,7 +188,7 @@ func TestOverlap_LeaderCrashesWithQueuedEntry_FollowersCommitIt(t *testing.T) {
 
 // A leader with a stalled disk is deposed, and the next leader sends it a snapshot. Raft has already handed the entries
 // in the snapshot to the state machine, but they are not on disk yet. A success response means that the member has
-// stored them, so it must wait until they are.
+// stored them, so the response must wait until it has.
 func TestOverlap_SnapshotFromNextLeader_WaitsForQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)

@@ -22,8 +22,8 @@ func (o owner) name() string {
 	return id
 }
 
-// targetOwner returns the owner of the directory dir, who must also own the files that root writes there, and returns
-// dir as top. If dir does not exist yet, top is the outermost directory that must be created, and the owner is that of
+// targetOwner returns the owner of the directory dir, and dir itself as top. Files that root writes there must belong
+// to that owner. If dir does not exist yet, top is the outermost directory that must be created, and o is the owner of
 // top's parent.
 func targetOwner(dir string) (o owner, top string, err error) {
 	top = filepath.Clean(dir)
@@ -41,8 +41,8 @@ func targetOwner(dir string) (o owner, top string, err error) {
 }
 
 // chownTree makes o the owner of the files that root has created in top, so that a server running as another user can
-// use its data directory. Other users' files keep their owner. If the caller is not root, this does nothing, because
-// other users already own the files they write and cannot change the owner.
+// use its data directory. Other users' files keep their owners. If the caller is not root, chownTree does nothing,
+// because other users already own the files they write and cannot change the owner.
 func chownTree(top string, o owner) error {
 	if os.Geteuid() != 0 || o.uid == 0 {
 		return nil
@@ -67,7 +67,7 @@ func chownTree(top string, o owner) error {
 	return errors.Join(err, root.Close())
 }
 
-// withOwner extends a permission error with the owner of the file and a command that fixes the permissions.
+// withOwner extends a permission error with the file's owner and a command that changes the owner.
 func (f *DataDir) withOwner(err error) error {
 	denied, ok := errors.AsType[*fs.PathError](err)
 	if !ok || !errors.Is(denied, fs.ErrPermission) {

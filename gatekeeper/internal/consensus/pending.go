@@ -31,7 +31,7 @@ func NewPending() (*Pending, func(Appended)) {
 	return p, p.end
 }
 
-// Done returns a channel that is closed when the entry's outcome is known, or definitely never will be.
+// Done returns a channel that is closed when the entry's outcome is known or can no longer become known.
 func (p *Pending) Done() <-chan struct{} { return p.done }
 
 // Wait waits until Done is closed and returns the outcome of the entry.

@@ -101,7 +101,7 @@ func (r *OfflineDir) open() (err error) {
 		return err
 	}
 	var file clusterFile
-	if err := r.json(clusterFileName, &file); err != nil {
+	if err := r.readJSON(clusterFileName, &file); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return &noDataDirError{r.Dir, "it does not contain " + clusterFileName}
 		}
@@ -115,25 +115,25 @@ func (r *OfflineDir) open() (err error) {
 	}
 	r.ClusterName, r.MemberID = file.ClusterName, file.MemberID
 	peers := make(map[string]string)
-	if err := r.json(metFileName, &peers); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := r.readJSON(metFileName, &peers); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	r.KnownMembers = slices.Sorted(maps.Keys(peers))
-	switch err := r.json(begunFileName, new(begunFile)); {
+	switch err := r.readJSON(begunFileName, new(begunFile)); {
 	case err == nil:
 		r.Begun = true
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	var successor succeededFile
-	if err := r.json(succeededFileName, &successor); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := r.readJSON(succeededFileName, &successor); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	r.SuccessorReason = successor.Reason
 	return nil
 }
 
-func (r *OfflineDir) json(name string, v any) error {
+func (r *OfflineDir) readJSON(name string, v any) error {
 	data, err := os.ReadFile(filepath.Join(r.Dir, name))
 	if err != nil {
 		return err
@@ -144,8 +144,8 @@ func (r *OfflineDir) json(name string, v any) error {
 	return nil
 }
 
-// read opens the log and calls use. The log's file is mapped into memory and its reader trusts it. A missing page
-// causes a memory fault, and a corrupt one causes a panic. Both are confined to the goroutine that read starts.
+// read opens the log and calls use. The log file is mapped into memory, and its reader trusts the contents. A missing
+// page causes a memory fault, and a corrupt page causes a panic. Both are confined to the goroutine that read starts.
 func (r *OfflineDir) read(use func(old *store.Offline) error) error {
 	done := make(chan error, 1)
 	go func() { done <- r.readCatchingPanics(use) }()
@@ -203,7 +203,7 @@ func (r *OfflineDir) begin(old *store.Offline, machine Machine) error {
 		return err
 	case r.Begun && term == 0 && last == 0 && newest == 0:
 		return errLost
-	case newest > 0 && r.LastIndex == 0: // Raft does not start in that case, even if the log is complete
+	case newest > 0 && r.LastIndex == 0: // Raft would refuse to start, even if the log is complete
 		return fmt.Errorf("its snapshot up to entry %d cannot be read", newest)
 	}
 	return checkCoversSnapshot(newest, max(last, r.LastIndex))
@@ -231,7 +231,7 @@ func (r *OfflineDir) replay(old *store.Offline, machine Machine) error {
 		return err
 	}
 	for index := r.LastIndex + 1; index <= last; index++ {
-		if err := r.entry(old, machine, index); err != nil {
+		if err := r.applyEntry(old, machine, index); err != nil {
 			return err
 		}
 	}
@@ -293,7 +293,7 @@ func restoreOne(old *store.Offline, machine Machine, meta raft.SnapshotMeta) err
 	return errors.Join(err, file.Close())
 }
 
-func (r *OfflineDir) entry(old *store.Offline, machine Machine, index uint64) error {
+func (r *OfflineDir) applyEntry(old *store.Offline, machine Machine, index uint64) error {
 	entry, err := old.Entry(index)
 	if err != nil {
 		return err

@@ -50,10 +50,10 @@ type BootstrapConfig struct {
 	State                     *fsm.State
 }
 
-// Bootstrap creates the data directory. Files created by root are given the owner of the directory or, if it does not
-// exist yet, of its parent. If Bootstrap fails or is interrupted, no server can start on the result, because the file
-// that names the directory's member is written last. Bootstrap returns ErrDataDirInUse, ErrDataDirNotEmpty,
-// ErrInvalidMember, or a system error.
+// Bootstrap creates the data directory. If root calls it, the new files belong to the owner of the directory or, if
+// that does not exist yet, of its parent. If Bootstrap fails or is interrupted, no server can start on the result,
+// because the file that names the directory's member is written last. Bootstrap returns ErrDataDirInUse,
+// ErrDataDirNotEmpty, ErrInvalidMember, or a system error.
 func Bootstrap(cfg BootstrapConfig) (err error) {
 	if err := errors.Join(checkMemberID(cfg.MemberID), checkAddress(cfg.PeerAddress)); err != nil {
 		return err

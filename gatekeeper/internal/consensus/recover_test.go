@@ -68,7 +68,7 @@ func TestReadDataDir_NewestSnapshotDamaged_ReturnsErrDataDirDamaged(t *testing.T
 		dir := createDataDir(t, 20)
 		newest, err := filepath.Glob(filepath.Join(dir, "snapshots", "4-20-*", file))
 		if err != nil || len(newest) != 1 {
-			t.Fatalf("snapshots %v, %v", newest, err)
+			t.Fatalf("snapshot files = %v, error = %v, want one file", newest, err)
 		}
 		if err := os.Truncate(newest[0], 30); err != nil {
 			t.Fatal(err)
@@ -132,7 +132,7 @@ func TestQuorum_CountsVotersOfNewestConfigurationOnce(t *testing.T) {
 	}
 }
 
-func TestClusterID_Next_SucceedsEarlierOnes(t *testing.T) {
+func TestClusterIDNext_SucceedsEarlierIncarnations(t *testing.T) {
 	first := ClusterID{Seed: 7, Incarnation: 1}
 	at := time.Unix(2_000_000_000, 0)
 	second := first.Next(at)
@@ -156,6 +156,6 @@ func TestClusterID_Next_SucceedsEarlierOnes(t *testing.T) {
 		t.Error("Next() returned the same id four times, want different ids for recoveries from copies")
 	}
 	if succeeds("nonsense", first.String()) || succeeds(second.String(), "") || !succeeds(second.String(), first.String()) {
-		t.Error("succeeds() returned a wrong result")
+		t.Error("succeeds() returned the wrong result")
 	}
 }

@@ -19,8 +19,7 @@ import (
 
 // removed reports whether a member is known for certain to have been removed: its id is retired, and it is in neither
 // the latest nor the committed configuration. The latest configuration alone proves nothing. If no majority ever stores
-// a removal, the next leader undoes it. If the member had already stopped because of the removal, it would then be
-// missing from the majority.
+// a removal, the next leader undoes it, and the cluster would then lack a voter if the member had already stopped.
 func (n *Node) removed(id string) bool {
 	if !n.started.Load() || !n.cfg.Retired(id) {
 		return false
@@ -33,7 +32,7 @@ func (n *Node) removed(id string) bool {
 	return known && find(committed, raft.ServerID(id)) == nil
 }
 
-// committed returns the newest configuration that is known to be committed: that of the newest snapshot, or that of an
+// committed returns the newest configuration that is known to be committed, either from the newest snapshot or from an
 // entry committed since this member started. A member that has just started may know of none.
 func (n *Node) committed() (servers []raft.Server, known bool) {
 	applied := n.replica.committed.Load()
@@ -74,8 +73,8 @@ func (r *Removal) refusal(id string) error {
 	return nil
 }
 
-// PlanRemoval returns the result that RemoveMember would have. refusal is the error that RemoveMember would return
-// without force, or nil. PlanRemoval returns other errors in the same cases as RemoveMember.
+// PlanRemoval returns the result that RemoveMember would return, without removing the member. refusal is the error that
+// RemoveMember would return without force, or nil. PlanRemoval returns other errors in the same cases as RemoveMember.
 func (n *Node) PlanRemoval(ctx context.Context, id string) (r Removal, refusal, err error) {
 	e, servers, unlock, err := n.beginChange(ctx)
 	if err != nil {
@@ -128,7 +127,7 @@ func (n *Node) removal(ctx context.Context, e *epoch, servers []raft.Server, id 
 func (n *Node) silentSince(e *epoch, servers []raft.Server, t time.Time) []string {
 	var ids []string
 	for _, s := range servers {
-		if s.Suffrage == raft.Voter && s.ID != n.id && n.answers.inTerm(e.term, s.ID).sent.Before(t) {
+		if s.Suffrage == raft.Voter && s.ID != n.id && n.acks.inTerm(e.term, s.ID).sent.Before(t) {
 			ids = append(ids, string(s.ID))
 		}
 	}

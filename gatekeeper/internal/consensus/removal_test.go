@@ -186,8 +186,8 @@ func TestRemoveMember_NotCommitted_NoMemberStops(t *testing.T) {
 
 // removeWithOneDead removes one of three members while the third is dead, so that the new configuration has no
 // majority. It returns false if the removal was committed anyway. Raft hands the entry to its replicators before it
-// switches to the new configuration, and counts an acknowledgement that arrives earlier toward the old majority. That
-// is harmless, because every majority of either configuration then includes a member with the entry.
+// switches to the new configuration, and counts an acknowledgement that arrives before the switch toward the old
+// majority. That is harmless, because every majority of either configuration then includes a member with the entry.
 func removeWithOneDead(t *testing.T) (uncommitted bool) {
 	servers := bootSetWithRetire(t, "gk1", "gk2", "gk3")
 	leader := electLeader(t, servers)
@@ -211,7 +211,7 @@ func removeWithOneDead(t *testing.T) (uncommitted bool) {
 		return false
 	}
 	if reportedRemoved || !leader.cfg.Retired(target.ID()) {
-		t.Error("removed() = true before the removal is committed")
+		t.Error("removed() = true before the removal was committed")
 	}
 	select {
 	case err := <-target.Fatal():

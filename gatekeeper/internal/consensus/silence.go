@@ -8,7 +8,7 @@ import (
 )
 
 // In Raft (v1.8.0), a follower checks once every one to two heartbeat timeouts, at random, whether it has heard from
-// its leader. Contact does not restart that timer, so a dead leader is noticed up to two timeouts later. Here a
+// its leader. Contact does not restart that timer, so a dead leader is noticed up to two timeouts later. Here, a
 // follower checks as soon as the leader has been silent for one timeout plus a random delay.
 //
 // The check is Raft's own: this file only makes Raft's timer fire earlier. An extra check is therefore harmless, and
@@ -21,7 +21,7 @@ func maxStagger(heartbeat time.Duration) time.Duration { return heartbeat / 8 }
 
 // watchSilence makes Raft check for its leader whenever this member, as a follower, has not heard from a leader for the
 // heartbeat timeout plus a random delay. A granted pre-vote counts as contact, because the candidate is about to
-// request the vote. Raft already counts a granted vote as contact.
+// request a vote. Raft already counts a granted vote as contact.
 func (i *incoming) watchSilence() {
 	if !i.waitRunning() {
 		return
@@ -48,7 +48,7 @@ func (i *incoming) watchSilence() {
 	}
 }
 
-// onlyVoter reports whether this member is the only voter of its latest configuration. That is also true for an old
+// onlyVoter reports whether this member is the only voter in its latest configuration. That is also true for an old
 // copy of a data directory from before other members were added, which must never be started; see docs/reliability.md.
 func (i *incoming) onlyVoter() bool {
 	return i.isVoter(raft.ServerID(i.header.ID)) && voters(i.raft.GetConfiguration().Configuration().Servers) == 1

@@ -116,7 +116,7 @@ func (n *Node) members(servers []raft.Server) []Member {
 // contact with a leader and must have passed to the state machine all entries that it knows to be committed. Membership
 // is recorded in the log, so a joiner is not ready until it has all entries that were committed before it joined.
 func (n *Node) Ready() error {
-	if n.life.Err() != nil {
+	if n.ctx.Err() != nil {
 		return errors.Join(ErrClosed, n.guard.Err())
 	}
 	if term, leads := leads(n.raft); leads {

@@ -34,7 +34,7 @@ func sendHello(t *testing.T, to *server, fields ...string) (status byte, message
 	}
 	answer, err := io.ReadAll(io.LimitReader(c, 11))
 	if err != nil || len(answer) < 11 {
-		t.Fatalf("response %q, %v", answer, err)
+		t.Fatalf("got response %q, error %v", answer, err)
 	}
 	text := make([]byte, binary.BigEndian.Uint16(answer[9:]))
 	if _, err := io.ReadFull(c, text); err != nil {
@@ -75,8 +75,8 @@ func TestOutsider_StatementIsNotRecorded(t *testing.T) {
 	leader := electLeader(t, servers)
 	other := without(servers, leader)[0]
 	id := leader.ClusterID().String()
-	// The outsider uses the id of a member with a wrong address and directory, and the id of a server that has not
-	// joined yet.
+	// The outsider uses a member's id with a wrong address and directory, and the id of a server that has not joined
+	// yet.
 	sendHello(t, leader, id, other.ID(), leader.ID(), "evil:1", "f", "1")
 	if status, reason := sendHello(t, leader, id, "gk9", leader.ID(), "evil:1", "0000000000000000", "2"); status != 0 {
 		t.Fatal(reason)
@@ -86,7 +86,7 @@ func TestOutsider_StatementIsNotRecorded(t *testing.T) {
 	}
 	until(t, "the leader has recorded the other member's API address", func() bool { return leader.apiAddressOf(other.ID()) == other.ID()+".api:7420" })
 	if leader.cfg.DataDir.knowsPeer("gk9") || leader.apiAddressOf("gk9") != "" {
-		t.Error("the outsider's statement was recorded")
+		t.Error("the outsider's claim was recorded")
 	}
 }
 

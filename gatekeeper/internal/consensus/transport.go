@@ -21,7 +21,7 @@ type innerTransport interface {
 //   - drops Raft's fast path for heartbeats, which changes the term concurrently with its main loop, so that logs can
 //     diverge (hashicorp/raft issue 695, open in v1.8.0); heartbeat.go has a replacement that changes no Raft state
 //   - refuses pipelines, because their responses could not be recorded
-//   - withholds from Raft any snapshot that would roll it back; see incoming
+//   - withholds any snapshot that would roll Raft back; see incoming
 //   - never sends a commit index beyond the entries that this member has on its own disk
 //   - sends nothing after a fault (issue 503: a leader with a hung disk would keep sending heartbeats)
 //
@@ -32,7 +32,7 @@ type transport struct {
 	// target returns the inner transport's address for a member.
 	target    func(raft.ServerID, raft.ServerAddress) raft.ServerAddress
 	advertise raft.ServerAddress
-	answers   *answers
+	acks      *acks
 	incoming  *incoming
 	snapshots *snapshotAlarm
 	failed    <-chan struct{}
@@ -78,7 +78,7 @@ func (t *transport) AppendEntries(id raft.ServerID, address raft.ServerAddress, 
 		if req.PrevLogEntry > 0 || len(req.Entries) > 0 {
 			matched = req.PrevLogEntry + uint64(len(req.Entries))
 		}
-		t.answers.ack(id, req.Term, sent, matched)
+		t.acks.ack(id, req.Term, sent, matched)
 		t.snapshots.caughtUpTo(id, matched)
 	}
 	return nil

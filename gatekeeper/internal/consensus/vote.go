@@ -9,18 +9,18 @@ import (
 )
 
 // In Raft (v1.8.0), a follower refuses to vote while it considers its leader alive, and rechecks that only when its own
-// timer fires. The slowest member of a majority therefore determines when a dead leader is replaced. Here a follower
-// checks as soon as its vote is requested, so the first member to notice does.
+// timer fires. The slowest member of a majority therefore determines when a dead leader is replaced. Here, a follower
+// also checks whenever its vote is requested, so a dead leader is replaced once the first member notices.
 //
 // A pre-vote does not commit a follower to anything. Raft still grants the votes, based on term, log and previous
-// votes. Only Raft's check for a live leader is bypassed, and no guarantee of Raft or of Gatekeeper depends on it: no
-// response relies on a lease, and Confirm requires responses from a majority. That check prevents the election of a
-// member that is the only one to have lost contact with the leader. Such an election is still prevented here, because
-// the other members are still in contact with the leader.
+// votes. Only Raft's check for a live leader is bypassed, and none of Raft's or Gatekeeper's guarantees depend on it:
+// no response relies on a lease, and Confirm requires responses from a majority. The check is meant to keep a member
+// from being elected if it alone has lost contact with the leader. Such a member is not elected here either, because
+// the others are still in contact with the leader and refuse it their votes.
 
 // silenceThreshold returns how long a leader must have been silent for a follower to consider it gone when a vote is
-// requested. The candidate has heard nothing for the full timeout, and a leader may contact one member up to two tenths
-// of the timeout later than another.
+// requested. The candidate has heard nothing for the full timeout, and a leader may contact one member up to a fifth of
+// the timeout later than another.
 func silenceThreshold(heartbeat time.Duration) time.Duration { return heartbeat * 3 / 4 }
 
 // preVote grants a pre-vote that Raft would refuse only because it has not yet noticed that the leader is gone. It
@@ -36,13 +36,13 @@ func (i *incoming) preVote(rpc raft.RPC) bool {
 	return true
 }
 
-// vote prepares a vote request for Raft, and itself answers a request without a member id. It reports whether it has
-// answered.
+// vote prepares a vote request for Raft. If the request has no member id, vote refuses it instead. It reports whether
+// it has responded.
 //
 // Raft (v1.8.0) records its vote under the candidate's address. If two members advertise the same address, for example
 // because of a copied unit file, both would receive this member's vote in the same term, the second regardless of its
-// log. Therefore, this function replaces the candidate's address with its id. A member's vote for itself is stored
-// under its real address, which never equals an id in that form.
+// log. This function therefore replaces the candidate's address with its id. A member's vote for itself is stored under
+// its real address, which never has that form.
 func (i *incoming) vote(rpc *raft.RPC) (answered bool) {
 	original, ok := rpc.Command.(*raft.RequestVoteRequest)
 	if !ok {
@@ -71,7 +71,8 @@ func (i *incoming) isLeader(id []byte) bool {
 }
 
 // leaderless reports whether this member is a follower that has not heard from its leader for i.silenceThreshold.
-// Everything that the leader sent before the request counts, to within a fiftieth of the heartbeat timeout.
+// Contact is measured to within a fiftieth of the heartbeat timeout, and includes everything that the leader sent
+// before the vote request.
 func (i *incoming) leaderless() bool {
 	return i.waitIdle() && i.raft.State() == raft.Follower && time.Since(i.raft.LastContact()) >= i.silenceThreshold
 }

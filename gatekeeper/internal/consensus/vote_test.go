@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// A follower requests votes as soon as the leader has been silent for the heartbeat timeout plus a short random delay,
-// and is elected immediately, even if the other follower has not noticed yet.
+// A follower requests votes once the leader has been silent for the heartbeat timeout plus a short random delay, and is
+// elected immediately, even if the other follower has not noticed yet.
 func TestVote_LeaderGone_FirstCandidateIsElected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		members := memoryCluster(t, 3, nil)
@@ -50,7 +50,7 @@ func TestVote_LeaderGone_FirstCandidateIsElected(t *testing.T) {
 				t.Errorf("round %d: votes were first requested %v after the last contact, want at most %v", round, silent, limit)
 			}
 			if took >= 100*time.Millisecond { // virtual time advances only while waiting
-				t.Errorf("round %d: elected %v after the first vote request", round, took)
+				t.Errorf("round %d: elected %v after the first vote request, want less than 100ms", round, took)
 			}
 			for _, m := range members {
 				m.wire.set(nil, nil)
@@ -194,7 +194,7 @@ func TestVote_SharedAddress_GetsOneVotePerTerm(t *testing.T) {
 	})
 }
 
-// campaign makes a member start an election immediately, as the target of a transfer does.
+// campaign makes a member start an election immediately, as the target of a leadership transfer does.
 func campaign(t *testing.T, m *member) {
 	t.Helper()
 	req := &raft.TimeoutNowRequest{RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax}}

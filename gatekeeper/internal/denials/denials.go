@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// maxSemaphores limits the number of semaphores in memory, and maxUnknownCallers the number of callers of undefined
-	// names.
+	// maxSemaphores limits the number of semaphores in memory, and maxUnknownCallers the number of callers that request
+	// undefined names.
 	maxSemaphores     = 2000
 	maxUnknownCallers = 200
-	// maxPerBucket limits the callers kept for one semaphore, and the names kept for one caller of undefined names.
+	// maxPerBucket limits the callers kept for one semaphore, and the undefined names kept for one caller.
 	maxPerBucket = 8
 	// retention is how long a denial is kept after it was last repeated.
 	retention = 7 * 24 * time.Hour
 )
 
-// Denial describes what a caller was denied, and why, from the first denial for that reason to the last.
+// Denial summarizes a caller's consecutive denials for the same semaphore and reason.
 type Denial struct {
 	// Request is the last denied request.
 	semaphore.Request
@@ -34,7 +34,7 @@ type Denial struct {
 	// permit.
 	Passed bool
 
-	changed uint64 // the value of Memory.changes when the denial began, was repeated for the first time, or passed
+	changed uint64 // the value of Recorder.changes when the denial began, was repeated for the first time, or passed
 }
 
 // Recorder records denials. The zero value is ready to use. It is safe for concurrent use.
@@ -43,7 +43,7 @@ type Recorder struct {
 	count atomic.Int64
 
 	mu sync.Mutex // guards the fields below
-	// known holds the denials of defined names, by semaphore. unknown holds those of undefined names, by caller.
+	// known holds denials for defined names, by semaphore. unknown holds denials for undefined names, by caller.
 	known, unknown pool
 	changes        uint64
 }
@@ -57,7 +57,7 @@ func (m *Recorder) Denied(req semaphore.Request, reason semaphore.Reason, messag
 	if reason == semaphore.NoSuchSemaphore {
 		into, from, limit, key, other = from, into, maxUnknownCallers, other, key
 	}
-	from.remove(other, &req) // from before the definition was created or deleted
+	from.remove(other, &req) // recorded before the definition was created or deleted
 	d := into.find(key, &req)
 	if d == nil {
 		d = into.add(key, limit)
@@ -94,9 +94,9 @@ func (m *Recorder) note(d *Denial) {
 	d.changed = m.changes
 }
 
-// Changed returns the defined semaphores with a denial that has begun, been repeated for the first time, or passed
-// since an earlier call to Changed. after is the value of now that the earlier call returned. Later repetitions are not
-// changes, so a caller that keeps retrying causes no updates.
+// Changed returns the names of the defined semaphores with a denial that has begun, been repeated for the first time,
+// or passed since an earlier call to Changed. after is the value of now that the earlier call returned. Later
+// repetitions are not changes, so a caller that keeps retrying causes no updates.
 func (m *Recorder) Changed(after uint64) (names []string, now uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -112,8 +112,8 @@ func (m *Recorder) Changed(after uint64) (names []string, now uint64) {
 	return names, m.changes
 }
 
-// Of returns the denials for a semaphore that are not too old at time now, newest first. It omits those from before the
-// semaphore was defined. It costs one map lookup, so it is suitable for listing many definitions.
+// Of returns the denials for a semaphore that are not too old at time now, newest first. It omits denials from before
+// the semaphore was defined. It costs one map lookup, so it is suitable for listing many definitions.
 func (m *Recorder) Of(name string, now time.Time) []Denial {
 	if m.count.Load() == 0 {
 		return nil

@@ -81,7 +81,7 @@ func TestChanged_ReturnsNewDenialsWithoutRepetitions(t *testing.T) {
 func TestPassed_ThenDeniedAgain_StartsNewCount(t *testing.T) {
 	var m Recorder
 	req := newRequest("job", "app1")
-	m.Passed(&req) // no effect on an empty Memory
+	m.Passed(&req) // no effect on an empty Recorder
 	m.Denied(req, semaphore.Cordoned, "", noon)
 	m.Passed(&req)
 	if d := m.Of("job", noon)[0]; !d.Passed {
@@ -111,7 +111,7 @@ func TestDenied_DefinitionCreatedAndDeleted_IsKeptOnce(t *testing.T) {
 	}
 }
 
-func TestDenied_ManyUndefinedNames_EvictOnlyTheirCallers(t *testing.T) {
+func TestDenied_ManyUndefinedNames_EvictOnlyCallersOwnDenials(t *testing.T) {
 	var m Recorder
 	m.Denied(newRequest("job", "app1"), semaphore.GroupMismatch, "", noon)
 	m.Denied(newRequest("jbo", "app2"), semaphore.NoSuchSemaphore, "", noon)

@@ -23,7 +23,7 @@ func byCaller(req *semaphore.Request) bucketKey {
 	return bucketKey{group: req.Identity.Group, acquirer: req.Identity.Acquirer}
 }
 
-// bucket holds the denials of one key.
+// bucket holds the denials for one key.
 type bucket struct {
 	key     bucketKey
 	denials []Denial
@@ -45,7 +45,7 @@ func (p *pool) get(name string) []Denial {
 	return nil
 }
 
-// find returns the denial of a request's caller, or nil. It counts as a use of the bucket.
+// find returns the denial for a request's semaphore and caller, or nil. It counts as a use of the bucket.
 func (p *pool) find(key bucketKey, req *semaphore.Request) *Denial {
 	elem := p.buckets[key]
 	if elem == nil {
@@ -91,7 +91,7 @@ func (p *pool) add(key bucketKey, limit int) *Denial {
 	return &s.denials[len(s.denials)-1]
 }
 
-// remove drops the denial of a request's caller.
+// remove drops the denial for a request's semaphore and caller.
 func (p *pool) remove(key bucketKey, req *semaphore.Request) {
 	elem := p.buckets[key]
 	if elem == nil {

@@ -1,6 +1,6 @@
 // Package dump writes the state to the log as structured lines, for debugging and for log search tools: one line for
-// the whole state, one for each semaphore in use, and one for each permit. It reads an immutable state, so the lines
-// of a dump are consistent and writing them blocks nothing.
+// the whole state, one for each semaphore in use, and one for each permit. It reads an immutable state, so the lines of
+// a dump are consistent with each other, and writing them blocks nothing.
 package dump
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// MaxLines bounds one dump, so that a large state does not flood the log.
+// MaxLines limits the number of lines in a dump, so that a large state does not flood the log.
 const MaxLines = 10_000
 
 // Log messages. They are frozen, because tools search for them.
@@ -61,7 +61,7 @@ func write(ctx context.Context, log *slog.Logger, v View, limit int) {
 	)
 	for _, name := range inUse(s, v.Waiting) {
 		d.semaphore(s, name, v.Waiting[name])
-		if d.left == 0 { // count the rest without reading it
+		if d.left == 0 { // count the remaining permits without reading them
 			d.omitted += s.HolderCount(name)
 			continue
 		}

@@ -116,7 +116,7 @@ func TestWrite_TooManyLines_ReportsOmittedCount(t *testing.T) {
 		}
 		want := fmt.Sprintf("msg=%q lines=%d limit=%d", MsgOmitted, len(whole)-limit, limit)
 		if last := got[len(got)-1]; last != want || len(got) != limit+1 {
-			t.Errorf("limit %d: %d lines, the last %q, want %q", limit, len(got), last, want)
+			t.Errorf("limit %d: got %d lines ending with %q, want %q", limit, len(got), last, want)
 		}
 	}
 	if exact := dumpLines(View{State: s, Remaining: unknown}, len(whole)); len(exact) != len(whole) {

@@ -23,8 +23,8 @@ type Epoch struct {
 	Term uint64
 
 	room *Room
-	// wake and done belong to this epoch only, so that no goroutine of another epoch receives a wake-up or misses the
-	// end.
+	// wake and done belong to this epoch only, so that a goroutine cannot take another epoch's wake-up or miss the end
+	// of the epoch that it serves.
 	wake chan struct{}
 	done chan struct{} // closed when the epoch ends
 	// handovers counts the calls that are handing over commands. It is incremented only under the lock and in this
@@ -87,8 +87,8 @@ func (e *Epoch) Every(period time.Duration, do func()) {
 	})
 }
 
-// Walk visits all items under the lock, a chunk at a time, and rests between chunks. It stops when the epoch ends, and
-// reports whether it visited all items.
+// Walk visits all items under the lock, a chunk at a time, and pauses for rest between chunks. It stops when the epoch
+// ends, and reports whether it visited all items.
 func Walk[T any](e *Epoch, rest time.Duration, items iter.Seq[T], visit func(T)) (current bool) {
 	chunk := make([]T, 0, Chunk)
 	flush := func() bool {
@@ -107,7 +107,7 @@ func Walk[T any](e *Epoch, rest time.Duration, items iter.Seq[T], visit func(T))
 			return false
 		}
 		if rest > 0 {
-			<-time.After(rest) // too short to be interrupted
+			<-time.After(rest) // too short to be worth interrupting
 		}
 	}
 	return flush()
@@ -125,7 +125,7 @@ func Filter[T any](items iter.Seq[T], keep func(T) bool) iter.Seq[T] {
 }
 
 // Propose hands commands to the log, in order, while the epoch lasts. settled is called with the index of each command
-// and the error of its batcher.Outcome, under the lock and only in the same epoch. settled must not propose. If settled
+// and the error in its batcher.Outcome, under the lock and only in the same epoch. settled must not propose. If settled
 // is nil, outcomes are ignored. The caller must not hold the lock.
 func (e *Epoch) Propose(settled func(i int, err error), cmds ...fsm.Command) {
 	if len(cmds) == 0 || !e.IfCurrent(func() { e.handovers.Add(1) }) {

@@ -85,7 +85,7 @@ func (a *alarms) settled(_ int, err error) {
 	}
 }
 
-// schedule adds n alarms that are due after the given time.
+// schedule adds n alarms that are due after the given delay.
 func (a *alarms) schedule(n int, delay time.Duration) {
 	a.Lock()
 	defer a.Unlock()
@@ -95,7 +95,7 @@ func (a *alarms) schedule(n int, delay time.Duration) {
 	a.Wake()
 }
 
-// sleep advances the time by d, and returns the terms of the commands proposed since the last call.
+// sleep advances the clock by d and returns the terms of the commands proposed since the last call.
 func (a *alarms) sleep(d time.Duration) []uint64 {
 	time.Sleep(d)
 	synctest.Wait()
@@ -216,7 +216,7 @@ func TestPropose_OutcomeAfterEpoch_IsDropped(t *testing.T) {
 		a.sleep(time.Second)
 		settle(batcher.Outcome{})
 		if outcomes != 1 {
-			t.Fatal("settled was not called in the epoch of the proposal")
+			t.Fatal("settled was not called in the epoch that proposed the command")
 		}
 	})
 }
@@ -265,7 +265,7 @@ func TestRun_EpochEndsBeforeItWaits_Exits(t *testing.T) {
 		start := time.Now()
 		r.Close()
 		if time.Since(start) != 0 {
-			t.Fatal("the goroutine of an earlier epoch waited for its timer")
+			t.Fatal("an earlier epoch's goroutine waited for its timer")
 		}
 	})
 }
@@ -387,7 +387,7 @@ func TestRoom_DemotedTwiceAndClosed_EachWaitsForHandover(t *testing.T) {
 		}
 		synctest.Wait()
 		if n := returned.Load(); n > 0 {
-			t.Errorf("%d calls returned while a command of the epoch was being handed over", n)
+			t.Errorf("%d calls returned while a command was being handed over", n)
 		}
 		close(a.block)
 		synctest.Wait()

@@ -2,7 +2,7 @@ package epoch
 
 // Item is an element of a Heap.
 type Item[T any] interface {
-	// Before reports whether the item is due before the other one.
+	// Before reports whether the item is due before other.
 	Before(other T) bool
 	// Moved is called with the item's new index in the heap, or -1 when it is removed.
 	Moved(index int)

@@ -12,7 +12,7 @@ type job struct{ at, index int }
 func (j *job) Before(other *job) bool { return j.at < other.at }
 func (j *job) Moved(index int)        { j.index = index }
 
-func TestHeap_AnyOrder_EarliestFirst(t *testing.T) {
+func TestHeap_RandomOperations_PopsEarliestFirst(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var h Heap[*job]
 		all := make([]*job, rapid.IntRange(1, 50).Draw(t, "jobs"))

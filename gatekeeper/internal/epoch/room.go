@@ -9,9 +9,9 @@ import (
 )
 
 // Room manages the successive epochs of its owner and provides the owner's lock. The owner embeds the Room and stores
-// the data of the epoch next to it. A Room is safe for concurrent use.
+// the epoch's data next to it. A Room is safe for concurrent use.
 type Room struct {
-	sync.Mutex // guards current, and the owner's data of the epoch
+	sync.Mutex // guards current and the owner's data for the epoch
 
 	current *Epoch // nil while this server does not lead
 	closed  bool   // no more epochs can begin
@@ -21,15 +21,15 @@ type Room struct {
 	runs    sync.WaitGroup
 }
 
-// NewRoom returns a room for a server that does not lead. propose hands a command to the log and reports its outcome
-// once. propose and the report must not block. drop discards the owner's data of an epoch. It is called under the lock
-// when the epoch ends, and must take the same time regardless of the amount of data. drop may be nil.
+// NewRoom returns a room for a server that does not lead. propose hands a command to the log and calls the given
+// function once with the outcome. Neither propose nor that function may block. drop discards the owner's data for an
+// epoch. It is called under the lock when the epoch ends, and must take constant time. drop may be nil.
 func NewRoom(propose func(fsm.Command, func(batcher.Outcome)), drop func()) *Room {
 	return &Room{propose: propose, drop: drop}
 }
 
-// Begin starts an epoch. It calls begin under the lock, to create the owner's data and start the goroutines of the
-// epoch. After Close it does nothing.
+// Begin starts an epoch. It calls begin under the lock, to create the owner's data and start the epoch's goroutines.
+// After Close it does nothing.
 func (r *Room) Begin(term uint64, begin func(*Epoch)) {
 	r.Lock()
 	defer r.Unlock()
@@ -40,8 +40,8 @@ func (r *Room) Begin(term uint64, begin func(*Epoch)) {
 	begin(r.current)
 }
 
-// Demote ends the epoch of the given term if that epoch is current. When Demote returns, commands of ended epochs are
-// no longer handed to the log, even if another call ended them.
+// Demote ends the current epoch if it has the given term. Once Demote returns, no more commands from ended epochs are
+// handed to the log, even if another call ended those epochs.
 func (r *Room) Demote(term uint64) {
 	r.Lock()
 	if r.Term() == term {
@@ -51,8 +51,8 @@ func (r *Room) Demote(term uint64) {
 	r.awaitHandovers()
 }
 
-// Close ends the current epoch, if there is one. It waits until no more commands are handed to the log and all
-// goroutines of the room have exited.
+// Close ends the current epoch, if there is one. It waits until no more commands are handed to the log and all of the
+// room's goroutines have exited.
 func (r *Room) Close() {
 	r.Lock()
 	r.closed = true
@@ -99,8 +99,8 @@ func (r *Room) Term() uint64 {
 	return r.current.Term
 }
 
-// Go starts a goroutine that Close waits for. The caller must hold the lock, during an epoch or while one begins or
-// ends.
+// Go starts a goroutine that Close waits for. It must be called under the lock, while an epoch is beginning, running or
+// ending.
 func (r *Room) Go(run func()) { r.runs.Go(run) }
 
 // Wake makes the current epoch's Run call collect again. The caller must hold the lock.

@@ -18,7 +18,7 @@ const (
 	maxBodies = 64 << 20
 	// maxBodiesPerAddress limits a single address's share, so that it cannot block other addresses.
 	maxBodiesPerAddress = maxBodies / 4
-	// bodiesRetry is how long a client should wait before it retries. A slow body can hold its bytes for seconds.
+	// bodiesRetry is how long a client should wait before it retries. A slow body can occupy memory for seconds.
 	bodiesRetry = 2 * time.Second
 )
 
@@ -29,7 +29,7 @@ type bodies struct {
 	bySource map[netip.Prefix]int // by address
 }
 
-// take adds n bytes from an address and reports whether they are within the limits.
+// take counts n bytes from an address, unless they exceed a limit. It reports whether it counted them.
 func (b *bodies) take(source netip.Prefix, n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

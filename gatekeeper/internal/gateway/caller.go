@@ -14,8 +14,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// api is the connection to the API. Only this file sets the metadata that identifies the caller. It derives the
-// metadata from the request, so that a request's headers cannot add to it.
+// api is the connection to the API. Only this file sets the metadata that identifies the caller, so that a client
+// cannot add to it with its own headers.
 type api struct{ grpc.ClientConnInterface }
 
 type callerKey struct{}
@@ -56,7 +56,7 @@ func (a api) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string
 	return a.ClientConnInterface.NewStream(ctx, desc, method, options...)
 }
 
-// outgoing returns the context for a call, after checking that each parameter of the request is a field of the message.
+// outgoing returns the context for a call, after checking that each query parameter is a field of the message.
 func outgoing(ctx context.Context, message any) (context.Context, error) {
 	if r, ok := ctx.Value(routeKey{}).(*route); ok {
 		if m, ok := message.(proto.Message); ok {

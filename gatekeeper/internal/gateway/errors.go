@@ -94,9 +94,9 @@ func newProblem(err error) *problem {
 	return p
 }
 
-// body returns the JSON of a problem with a trailing newline.
+// body returns the problem as JSON, with a trailing newline.
 func (p *problem) body() []byte {
-	data, _ := json.Marshal(p) // cannot fail, since all fields are strings
+	data, _ := json.Marshal(p) // cannot fail, since the fields contain only strings
 	return append(data, '\n')
 }
 

@@ -32,7 +32,7 @@ type Config struct {
 	Secure bool
 }
 
-// Gateway is the handler of the HTTP port. It is safe for concurrent use.
+// Gateway is the handler for the HTTP port. It is safe for concurrent use.
 type Gateway struct {
 	cfg         Config
 	api         api

@@ -15,7 +15,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// marshaler uses protobuf's JSON with the field names of the proto files, as gkctl does.
+// marshaler uses protobuf's JSON with the field names from the proto files, as gkctl does.
 type marshaler struct{}
 
 func (marshaler) ContentType(any) string { return "application/json" }
@@ -28,14 +28,14 @@ func (marshaler) Marshal(v any) ([]byte, error) {
 	return messageJSON(m)
 }
 
-// messageJSON returns the JSON of a message with a trailing newline, for reading in a terminal.
+// messageJSON returns a message as JSON, with a trailing newline for terminals.
 func messageJSON(m proto.Message) ([]byte, error) {
 	data, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
 	if err != nil {
 		return nil, err
 	}
 	var b bytes.Buffer
-	err = json.Compact(&b, data) // the whitespace of protojson varies between builds
+	err = json.Compact(&b, data) // protojson's whitespace varies between builds
 	b.WriteByte('\n')
 	return b.Bytes(), err
 }

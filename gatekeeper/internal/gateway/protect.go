@@ -19,7 +19,7 @@ import (
 // maxBody is the maximum size of a body in bytes, the same as for a message to the API.
 const maxBody = 4 << 20
 
-// maxCredential is the maximum size of a bearer token in a request, in bytes. The API accepts only smaller ones.
+// maxCredential is the maximum size of a bearer token in a request, in bytes. The API refuses larger ones.
 const maxCredential = 8 << 10
 
 // writeTimeout bounds one write to a slow client.
@@ -48,8 +48,8 @@ func (g *Gateway) admit(w http.ResponseWriter, r *http.Request) (*http.Request, 
 	return r.WithContext(context.WithValue(r.Context(), callerKey{}, g.callerMetadata(r))), nil
 }
 
-// protect sets the security headers of every response. A page may load only what this server serves, and no other page
-// may embed it.
+// protect sets a response's security headers. A page may load only what this server serves, and no other page may embed
+// it.
 func protect(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; "+
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
@@ -61,7 +61,7 @@ func protect(h http.Header) {
 }
 
 // isSafeHost reports whether a host is safe from DNS rebinding: a name that another site controls contains a dot.
-// Servers that authenticate callers do not need this check, because a browser binds credentials to the name.
+// Servers that authenticate callers do not need this check, because a browser binds credentials to the host name.
 func isSafeHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -120,5 +120,5 @@ func (w *writer) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// extend sets the deadline of the next write. It fails only for the recorders in tests, which have no deadlines.
+// extend sets the deadline for the next write. It fails only for the recorders in tests, which have no deadlines.
 func (w *writer) extend() { _ = w.control.SetWriteDeadline(time.Now().Add(writeTimeout)) }

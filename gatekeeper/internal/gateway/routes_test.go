@@ -14,12 +14,12 @@ import (
 	_ "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// notOverHTTP maps each RPC without a route to the reason.
+// notOverHTTP maps each RPC without a route to the reason why it has none.
 var notOverHTTP = map[string]string{
 	"PermitService.KeepAlive":       "a bidirectional stream; Refresh does the same for a few permits",
 	"PermitService.BatchTryAcquire": "for clients with hundreds of requests per second",
 	"WorkService.Work":              "a bidirectional stream",
-	"ClusterService.SaveSnapshot":   "gkctl backup verifies what it writes",
+	"ClusterService.SaveSnapshot":   "for gkctl backup, which verifies what it writes",
 	"ClusterService.AddMember":      "called by a joining server",
 	"AuthService.BindAdministrator": "called by a member on its own behalf",
 }

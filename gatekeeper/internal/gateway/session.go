@@ -20,7 +20,8 @@ import (
 // sessionLifetime is the maximum age of the cookie.
 const sessionLifetime = 12 * time.Hour
 
-// cookieName returns the name of the cookie. Browsers accept the __Host- prefix only from the host itself and over TLS.
+// cookieName returns the session cookie's name. Browsers accept the __Host- prefix only from the host itself and over
+// TLS.
 func (g *Gateway) cookieName() string {
 	if g.cfg.Secure {
 		return "__Host-gatekeeper"
@@ -88,7 +89,7 @@ func (g *Gateway) login(r *http.Request) (string, error) {
 	return login.Token, nil
 }
 
-// whoAmI responds with the API's information about the caller and with whether the API authenticates callers at all. If
+// whoAmI responds with what the API knows about the caller, and with whether the API authenticates callers at all. If
 // token is set, it starts a session.
 func (g *Gateway) whoAmI(ctx context.Context, w http.ResponseWriter, token string) error {
 	resp, err := gatekeeperv1.NewAuthServiceClient(g.api).WhoAmI(ctx, &gatekeeperv1.WhoAmIRequest{})

@@ -33,12 +33,12 @@ type streamRoute struct {
 	// resume changes the request so that the stream starts after the event with the given id. If it is nil, events have
 	// no positions, and a resumed stream starts over.
 	resume func(request proto.Message, id string) error
-	// kind returns the type of an event. position returns its id, or "" if it has none, and may be nil.
+	// kind returns the type of an event. position returns its id, or "" if it has none. position may be nil.
 	kind     func(message proto.Message) string
 	position func(request, message proto.Message) string
 }
 
-// streamRoutes returns the streaming routes of proto/http.yaml. They take precedence over the generated ones, which
+// streamRoutes returns the streaming routes in proto/http.yaml. They take precedence over the generated ones, which
 // would respond with JSON objects.
 func streamRoutes() []streamRoute {
 	plain := func(proto.Message) string { return "message" }
@@ -132,7 +132,7 @@ func (s *streamRoute) serve(g *Gateway) runtime.HandlerFunc {
 	}
 }
 
-// read parses the request of a stream.
+// read parses a stream's request.
 func (s *streamRoute) read(r *http.Request, path map[string]string) (proto.Message, error) {
 	request := s.request()
 	if hasBody(r) {
@@ -159,7 +159,7 @@ func (s *streamRoute) read(r *http.Request, path map[string]string) (proto.Messa
 	return request, nil
 }
 
-// received is a message of a stream, or the error that ended it.
+// received is a message from a stream, or the error that ended the stream.
 type received struct {
 	message proto.Message
 	err     error

@@ -60,7 +60,7 @@ func TestRelay_WithoutEvents_SendsCommentsOnceStarted(t *testing.T) {
 		time.Sleep(10 * heartbeat) //nolint:forbidigo // virtual time
 		synctest.Wait()
 		if response.Body.Len() > 0 {
-			t.Errorf("got %q before the first message, which may be an error", response.Body)
+			t.Errorf("got %q before the first message, want nothing, because that message may be an error", response.Body)
 		}
 		all <- received{message: &gatekeeperv1.WatchResponse{Revision: 7}}
 		synctest.Wait()

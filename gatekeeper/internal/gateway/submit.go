@@ -8,8 +8,8 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// submitJob sends the messages of a body one after another on a SubmitJob stream. It takes precedence over the
-// generated route, which would start the stream before parsing all messages.
+// submitJob sends a body's messages one after another on a SubmitJob stream. It takes precedence over the generated
+// route, which would start the stream before parsing all messages.
 func (g *Gateway) submitJob(w http.ResponseWriter, r *http.Request, _ map[string]string) {
 	var all []*gatekeeperv1.SubmitJobRequest
 	for body := (marshaler{}).NewDecoder(r.Body); ; {

@@ -4,13 +4,13 @@
 //
 // A source may use up its allowed failures in a burst. It then regains them one at a time, evenly over the window: a
 // limit of 10 per minute allows a burst of 10, and then one failure every 6 seconds. Only failures count. Beyond the
-// limit, Admit refuses an attempt before its credential is verified, with an error that says when to retry. Such a
-// refusal costs only one hash, a few nanoseconds (see below). A refused attempt does not count as a failure, so a block
-// ends even if its source keeps calling.
+// limit, Admit refuses an attempt before its credential is verified, with an error that says when to retry. A refusal
+// costs only one hash, a few nanoseconds (see below). A refused attempt does not count as a failure, so a block ends
+// even if its source keeps calling.
 //
 // If several attempts from one source are checked concurrently, all may fail and together exceed the limit. Checking a
 // token takes microseconds, and no feasible number of attempts finds a 256-bit token. The limit keeps guesses from
-// using up CPU time and filling logs, and slows down the guessing of any weaker secret.
+// using up CPU time and filling logs, and slows down guessing any weaker secret.
 //
 // # Sources
 //
@@ -30,10 +30,10 @@
 // JWT every hour.
 //
 // A credential that was valid from the same source is remembered as a 64-bit keyed hash. It is admitted despite a
-// block, and then verified as usual. A client that was active before the guessing began is therefore not affected, but
-// a new client must wait like all others at its address. A guesser can guess at the credentials remembered for its
-// address at full speed, which is still hopeless against 256 bits. A credential that fails, for example because it was
-// revoked, is forgotten.
+// block, and then verified as usual. So a client that was active before the guessing began is not affected, but a new
+// client must wait like all others at its address. A guesser can guess at the credentials remembered for its address at
+// full speed, which is still hopeless against 256 bits. A credential that fails, for example because it was revoked, is
+// forgotten.
 //
 // # Memory
 //
@@ -45,5 +45,5 @@
 //
 // A blocked source may call a million times, and a line for each call would push everything else out of the audit log.
 // BlockedError.Notable selects the first refused attempt, the tenth, the hundredth and so on, and Attempts is the
-// number of refusals so far. The count starts over once all failures of the source have expired.
+// number of refusals so far. The count starts over once all of the source's failures have expired.
 package guessing

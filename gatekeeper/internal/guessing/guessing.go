@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Config limits the failures of a source. Zero values select the defaults.
+// Config limits a source's failures. Zero values select the defaults.
 type Config struct {
 	// Failures is how many times one source may fail within Window. Default 10 within a minute.
 	Failures int
@@ -30,8 +30,8 @@ const (
 	defaultKnown    = 16 << 10
 )
 
-// Limiter limits the failed authentications at one server. Its methods may be called from any goroutine. The methods of
-// a nil *Limit do nothing.
+// Limiter limits the failed authentications at one server. It is safe for concurrent use. A nil *Limiter limits
+// nothing.
 type Limiter struct {
 	Config
 	seed maphash.Seed
@@ -52,7 +52,7 @@ type source struct {
 	index    int       // in order
 }
 
-// New returns a Limit with no failures recorded.
+// New returns a Limiter with no failures recorded.
 func New(c Config) *Limiter {
 	if c.Failures <= 0 {
 		c.Failures = defaultFailures
@@ -89,7 +89,7 @@ func (e *BlockedError) Error() string {
 	case e.Source.IsValid():
 		source = e.Source.String()
 	}
-	return fmt.Sprintf("too many failed authentication attempts from %s; this one was not checked: try again in %v, or with a client certificate",
+	return fmt.Sprintf("too many failed authentication attempts from %s; this one was not checked: try again in %v, or use a client certificate",
 		source, (e.Retry + time.Second - 1).Truncate(time.Second))
 }
 
@@ -133,7 +133,7 @@ func (l *Limiter) Admit(from netip.Addr, credential string) error {
 	return &BlockedError{Source: prefix, Retry: retry, Attempts: s.attempts}
 }
 
-// Failed counts an invalid credential.
+// Failed counts a failure and forgets the credential, which is invalid.
 func (l *Limiter) Failed(from netip.Addr, credential string) {
 	if l == nil {
 		return
@@ -232,8 +232,8 @@ func (l *Limiter) hash(from netip.Prefix, credential string) uint64 {
 	return h.Sum64()
 }
 
-// SourceOf returns the IPv4 address of a call, or the /64 of its IPv6 address. All calls without an address share one
-// source.
+// SourceOf returns the source for a caller's address: an IPv4 address, or the /64 of an IPv6 address. All callers
+// without an address share one source.
 func SourceOf(a netip.Addr) netip.Prefix {
 	a = a.Unmap().WithZone("")
 	bits := a.BitLen()

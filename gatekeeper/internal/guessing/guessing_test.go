@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// clock is a clock that tests advance.
+// clock is a fake clock.
 type clock struct{ now time.Time }
 
 func newClock() *clock { return &clock{time.Date(2026, 6, 1, 2, 0, 0, 0, time.UTC)} }
@@ -118,7 +118,7 @@ func TestAdmit_KnownCredential_IsAdmittedDespiteBlock(t *testing.T) {
 	wantBlocked(t, l, alice, 30*time.Second) // failures beyond the limit do not extend the block
 }
 
-func TestSources_AreAddressesAndNetworks(t *testing.T) {
+func TestSourceOf_IsIPv4AddressOrIPv6Network(t *testing.T) {
 	for _, c := range []struct {
 		one, other string
 		same       bool
@@ -194,18 +194,18 @@ func TestFailed_ManySources_DoNotUnblockASource(t *testing.T) {
 	}
 }
 
-func TestLimit_Nil_AdmitsEverything(t *testing.T) {
+func TestLimiter_Nil_AdmitsEverything(t *testing.T) {
 	var l *Limiter
 	fail(t, l, alice)
 	l.Succeeded(alice, "right")
 	if l.Refused() != 0 || l.Blocked() != 0 {
-		t.Error("a nil *Limit counted refusals or blocks")
+		t.Error("a nil *Limiter counted refusals or blocks")
 	}
 }
 
 // For any input from unauthenticated callers, memory is bounded, and a source fails at most twice the limit within a
 // window: once in a burst, and once more as its failures expire.
-func TestLimit_AnyInput_BoundsMemoryAndGuesses(t *testing.T) {
+func TestLimiter_AnyInput_BoundsMemoryAndGuesses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newClock()
 		l := New(Config{
@@ -264,7 +264,7 @@ func TestLimit_AnyInput_BoundsMemoryAndGuesses(t *testing.T) {
 	})
 }
 
-func TestLimit_ManyGoroutines(t *testing.T) {
+func TestLimiter_ManyGoroutines_StaysWithinBounds(t *testing.T) {
 	l := New(Config{Failures: 3, Sources: 8, Known: 8})
 	var wg sync.WaitGroup
 	for i := range 8 {

@@ -41,7 +41,7 @@ func (k *Keeper) TryAcquireTogether(ctx context.Context, calls []*AcquireCall, a
 		round
 	}
 	var together []decided
-	var received time.Time // the latest: a confirmation at or after it covers every call
+	var received time.Time // the latest receive time; a confirmation at or after it covers every call
 	for i, call := range calls {
 		r, ok := k.decideReadOnly(call) // before confirming, so that the confirmation covers every decision
 		if !ok {
@@ -76,9 +76,9 @@ func (k *Keeper) decideReadOnly(call *AcquireCall) (round, bool) {
 	return d.answer, d.replays == nil && d.grant == nil
 }
 
-// behind returns the turn of a call that does not wait: every waiter is ahead of it.
-func (k *Keeper) behind(call *AcquireCall) turn {
-	return turn{queued: func() bool { return k.ahead(call.Semaphore, nil) }}
+// behind returns the position of a call that does not wait. Every waiter is ahead of it.
+func (k *Keeper) behind(call *AcquireCall) queuePosition {
+	return queuePosition{waitsAhead: func() bool { return k.ahead(call.Semaphore, nil) }}
 }
 
 // ahead reports whether any waiter is ahead of the call with the given key. With a nil key, it reports whether the
@@ -147,7 +147,7 @@ func denied(d *Denial) round { return round{answer: Answer{Outcome: semaphore.De
 
 // settle runs rounds until the call is answered or must wait. One round may not be enough, because a decision may no
 // longer hold when it is applied.
-func (k *Keeper) settle(ctx context.Context, t *tenure, call *AcquireCall, place turn) round {
+func (k *Keeper) settle(ctx context.Context, t *tenure, call *AcquireCall, place queuePosition) round {
 	for {
 		if err := ctx.Err(); err != nil {
 			return failed(err)
@@ -161,12 +161,12 @@ func (k *Keeper) settle(ctx context.Context, t *tenure, call *AcquireCall, place
 	}
 }
 
-func (k *Keeper) tryRound(ctx context.Context, t *tenure, call *AcquireCall, place turn) round {
+func (k *Keeper) tryRound(ctx context.Context, t *tenure, call *AcquireCall, place queuePosition) round {
 	key := keyOf(call)
 	// Read the state before calling attach. If attach then finds no grant in flight, this earlier state cannot contain
 	// a permit that was handed over to the call, so the call is not denied for already holding it.
 	state := k.cfg.Machine.State()
-	if rec := k.attach(key, place.me); rec != nil {
+	if rec := k.attach(key, place.entry); rec != nil {
 		return k.await(ctx, t, rec, call, place)
 	}
 	d := k.decide(state, call, place)
@@ -187,7 +187,7 @@ func (k *Keeper) tryRound(ctx context.Context, t *tenure, call *AcquireCall, pla
 }
 
 // await waits for the outcome of a proposed grant and turns it into an answer.
-func (k *Keeper) await(ctx context.Context, t *tenure, rec *pendingGrant, call *AcquireCall, place turn) round {
+func (k *Keeper) await(ctx context.Context, t *tenure, rec *pendingGrant, call *AcquireCall, place queuePosition) round {
 	select {
 	case <-rec.done:
 	case <-ctx.Done():
@@ -196,7 +196,7 @@ func (k *Keeper) await(ctx context.Context, t *tenure, rec *pendingGrant, call *
 		k.detach(rec)
 		return failed(err)
 	}
-	k.answer(rec)
+	k.markDelivered(rec)
 	o := &rec.outcome
 	if o.Err != nil {
 		return failed(k.failure(t, o.Err))
@@ -254,7 +254,7 @@ func (k *Keeper) replay(ctx context.Context, t *tenure, call *AcquireCall, own *
 		return round{next: tryAgain}
 	}
 	p := *v.Permit
-	p.Duration = v.Answer
+	p.Duration = v.ResponseDuration
 	a := Answer{Outcome: semaphore.Refreshed, Permit: &p}
 	if state := k.cfg.Machine.State(); call.Worker {
 		if a.Task = state.TaskOf(p.Token); a.Task != nil {

@@ -261,7 +261,7 @@ func TestAbandon_ReplayDuringAbandonment_WaitsForOutcome(t *testing.T) {
 		synctest.Wait()
 		select {
 		case err := <-replay:
-			t.Fatalf("the replay was answered with %v while the abandonment of its permit was in flight", err)
+			t.Fatalf("the replay was answered with %v while its permit's abandonment was in flight", err)
 		default:
 		}
 		w.tape.releaseHeld()
@@ -297,7 +297,7 @@ func TestTryAcquire_ExpiryOfHeldPermitInFlight_IsDecidedAgain(t *testing.T) {
 		go w.sendAnswer(newCall("a", ""), answers)
 		synctest.Wait()
 		if len(answers) != 0 {
-			t.Fatal("the call was answered while the expiry of its permit was in flight")
+			t.Fatal("the call was answered while its permit's expiry was in flight")
 		}
 		w.tape.releaseHeld()
 		a := <-answers
@@ -428,7 +428,7 @@ func TestCancel_BeforeRequestArrives_RequestIsNeverGranted(t *testing.T) {
 	})
 }
 
-func TestRevoke_IsCooperative(t *testing.T) {
+func TestRevoke_HolderKeepsSlotUntilRelease(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.mustAcquire(newCall("a", "1"))

@@ -224,7 +224,7 @@ func (w *world) fault(rng *rand.Rand) {
 	synctest.Wait()
 }
 
-// takeOver occasionally has a caller take over a permit, as if it considered the holder dead.
+// takeOver occasionally takes over a permit on behalf of a caller, as if the caller considered the holder dead.
 func (w *world) takeOver(rng *rand.Rand, b *beliefs) {
 	by := semaphore.Identity{Group: "prod", Acquirer: "host" + strconv.Itoa(rng.IntN(6))}
 	for p := range w.machine.State().Holders("job") {
@@ -275,9 +275,9 @@ func (w *world) operate(rng *rand.Rand) {
 	}
 }
 
-// client relies on a permit according to the rules in the package comment, starting when it sent the attempt that was
-// granted. It relies on the permit for the time spent waiting plus the duration, less a margin of twice the allowed
-// difference between clock rates.
+// client relies on a permit according to the rules in the package comment: for the time spent waiting plus the
+// duration, counted from when it sent the attempt that was granted, less a margin of twice the allowed difference
+// between clock rates.
 type client struct {
 	w            *world
 	b            *beliefs
@@ -350,7 +350,7 @@ func (c *client) acquire(ctx context.Context) {
 			default:
 			}
 			c.b.count(&c.b.granted)
-			time.Sleep(time.Duration(c.rng.Int64N(int64(time.Second)))) // network delay of the answer
+			time.Sleep(time.Duration(c.rng.Int64N(int64(time.Second)))) // network delay of the response
 			c.hold(a.Permit, base, a.Waited)
 			return
 		case err == nil && a.Denial != nil, ctx.Err() != nil:
@@ -375,7 +375,7 @@ func (c *client) sendLate(call *AcquireCall) {
 			return
 		}
 		again.Received = time.Now()
-		_, _ = c.w.TryAcquire(ctx, &again) // the answer is lost
+		_, _ = c.w.TryAcquire(ctx, &again) // the response is lost
 	})
 }
 

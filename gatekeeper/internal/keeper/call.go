@@ -26,8 +26,8 @@ type AcquireCall struct {
 	// Received is the monotonic time at which this server received the call. It is read before any other work on the
 	// call.
 	Received time.Time
-	// SentAt is the caller's wall clock at the time of sending; zero if the caller did not send it. No decision depends
-	// on it.
+	// SentAt is when the caller sent the call, by its own wall clock; zero if the caller did not say. No decision
+	// depends on it.
 	SentAt time.Time
 	// WaitedBefore is how long the caller reports having waited in earlier calls for this acquisition. It is used only
 	// to order a queue that is rebuilt after a failover.
@@ -43,7 +43,7 @@ type AcquireCall struct {
 	// meantime. It checks the state at the time of the grant. An error ends the call, and nothing is granted. Allowed
 	// must not block. If it is nil, every grant is allowed.
 	Allowed func() error
-	// Placed, unless nil, is called when the call is in the queue or its grant has been proposed. A permit released
+	// Placed, unless nil, is called once the call is in the queue or its grant has been proposed. A permit released
 	// after that can be handed to the call in the same log entry. Placed may be called more than once. It is not called
 	// if the answer leaves the state unchanged.
 	Placed func()
@@ -55,7 +55,7 @@ func (c *AcquireCall) placed() {
 	}
 }
 
-// Answer is the answer to an acquire.
+// Answer is the result of an AcquireCall.
 type Answer struct {
 	// Outcome is Granted, Refreshed, Reacquired or Denied; zero when Repeat is set.
 	Outcome semaphore.Outcome
@@ -66,7 +66,7 @@ type Answer struct {
 	Waited time.Duration
 	// Superseded is the identity's previous token for the permit; 0 unless reacquired.
 	Superseded uint64
-	// Job and Task are set for a worker: they are the work that comes with its permit.
+	// Job and Task are the work that a worker is given along with its permit; nil for other callers.
 	Job    *work.Job
 	Task   *work.Task
 	Denial *Denial
@@ -108,7 +108,7 @@ type TokenRefresh struct {
 	Reports       bool
 }
 
-// Status is the result of refreshing one token.
+// Status says whether a token was refreshed.
 type Status uint8
 
 const (
@@ -120,11 +120,11 @@ const (
 	StatusStopping
 	// StatusLost means that there is no such live permit.
 	StatusLost
-	// StatusRetry means that the answer is not known yet and the client should retry.
+	// StatusRetry means that the outcome is not known yet and the client should retry.
 	StatusRetry
 )
 
-// TokenResult is the answer for one token.
+// TokenResult is the result of refreshing one token.
 type TokenResult struct {
 	Token    uint64
 	Status   Status
@@ -133,8 +133,8 @@ type TokenResult struct {
 	// temporarily.
 	Stop    semaphore.StopCause
 	Message string
-	// SupersededBy is the token under which the same identity now holds a lost permit; 0 if the token was not
-	// superseded, or its successor has ended.
+	// SupersededBy is the token that replaced a lost one when the same identity acquired the permit again; 0 if the
+	// token was not superseded, or its successor has ended.
 	SupersededBy uint64
 	// DrainLeft is how much longer refreshes will succeed even though the holder must stop; 0 if they already fail.
 	DrainLeft time.Duration

@@ -13,9 +13,10 @@ const (
 	// clockTolerance is how far a caller's wall clock may differ from the leader's before the difference is reported.
 	// It is half of the default limit on how far ahead a firing may be due.
 	clockTolerance = semaphore.DefaultFiringMaxAhead / 2
-	// maxHostClocks bounds the table. When it is full, the least recently seen caller is dropped.
+	// maxHostClocks is the maximum number of callers in hostClocks. Beyond it, the least recently seen caller is
+	// dropped.
 	maxHostClocks = 1000
-	// clockRetention is how long a caller stays in the table after its last call.
+	// clockRetention is how long a caller stays in hostClocks after its last call.
 	clockRetention = 24 * time.Hour
 	// warnAheadInterval is the minimum time between two log messages about one semaphore's firings that are due too far
 	// ahead.
@@ -62,11 +63,11 @@ func (k *Keeper) compareClocks(call *AcquireCall) {
 	case !off:
 		delete(s.off, c)
 		if wasOff {
-			log.Info("a caller's clock agrees with this server's again")
+			log.Info("a caller's clock no longer differs from this server's")
 		}
 		return
 	case !wasOff || (ahead-old.Ahead).Abs() > clockTolerance:
-		log.Warn("a caller's clock differs from this server's: its firings may be due at different times from those of other callers")
+		log.Warn("a caller's clock differs from this server's: it may compute different due times than other callers")
 	}
 	if s.off == nil {
 		s.off = make(map[caller]HostClock)

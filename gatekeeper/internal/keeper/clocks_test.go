@@ -118,8 +118,7 @@ func TestHostClocks_SkewedClocks_AreReturned(t *testing.T) {
 	})
 }
 
-// The firings dropped because of the limit are due further from now than those kept, and the low-water mark never rises
-// above now.
+// The limit drops the firings due furthest from now, and the low-water mark never rises above now.
 func TestForgettable_KeepsFiringsDueNearNow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)

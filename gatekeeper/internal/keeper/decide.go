@@ -10,21 +10,21 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// turn describes a call's position relative to the queue.
-type turn struct {
-	// queued reports whether another call is waiting ahead.
-	queued func() bool
+// queuePosition is a call's position relative to the queue.
+type queuePosition struct {
+	// waitsAhead reports whether another call is waiting ahead of this one.
+	waitsAhead func() bool
 	// waits makes the call wait for a free permit instead of being denied for lack of one.
 	waits bool
-	// me is the call's entry in the queue; nil if it is not queued.
-	me *queuedCall
+	// entry is the call's entry in the queue; nil if it is not queued.
+	entry *queuedCall
 	// opened is the capacity freed and taken by the commands ahead of the grant in its log entry.
 	opened opening
 }
 
 // rule applies the rule from package semaphore. A replay does not wait out a pause: its request holds a permit, and the
 // pause asks the holder to give it up.
-func (t turn) rule(call *AcquireCall, facts *semaphore.Facts, replay bool) (d semaphore.Decision, waits bool) {
+func (t queuePosition) rule(call *AcquireCall, facts *semaphore.Facts, replay bool) (d semaphore.Decision, waits bool) {
 	if !t.waits {
 		return semaphore.Decide(&call.Request, facts), false
 	}
@@ -36,7 +36,7 @@ func (t turn) rule(call *AcquireCall, facts *semaphore.Facts, replay bool) (d se
 }
 
 // decision is the result of deciding a call based on the in-memory state. If its first three fields are unset, the call
-// leaves the state unchanged, and answer can be returned as soon as leadership is confirmed.
+// leaves the state unchanged, and answer can be returned once leadership is confirmed.
 type decision struct {
 	waits   bool
 	replays *semaphore.Permit // the request holds this permit
@@ -44,7 +44,7 @@ type decision struct {
 	answer  round
 }
 
-func (k *Keeper) decide(state *fsm.State, call *AcquireCall, t turn) decision {
+func (k *Keeper) decide(state *fsm.State, call *AcquireCall, t queuePosition) decision {
 	if err := k.ended(state, call); err != nil {
 		return decision{answer: failed(err)}
 	}
@@ -57,7 +57,7 @@ func (k *Keeper) decide(state *fsm.State, call *AcquireCall, t turn) decision {
 	}
 	facts.Used += t.opened.taken - t.opened.freed
 	facts.Tasks += t.opened.tasks
-	facts.WaitsAhead = t.queued()
+	facts.WaitsAhead = t.waitsAhead()
 	d, waits := t.rule(call, &facts, replay)
 	switch {
 	case waits:
@@ -67,7 +67,7 @@ func (k *Keeper) decide(state *fsm.State, call *AcquireCall, t turn) decision {
 	case d.Outcome == semaphore.Denied:
 		return decision{answer: denied(k.denial(state, call, &facts, d))}
 	case state.Quarantine() > 0:
-		return decision{answer: failed(k.recovering())}
+		return decision{answer: failed(k.recoveringError())}
 	}
 	if call.Allowed != nil {
 		if err := call.Allowed(); err != nil {
@@ -110,7 +110,7 @@ func (k *Keeper) grant(call *AcquireCall, state *fsm.State, facts *semaphore.Fac
 	}
 }
 
-// facts gathers the inputs of a decision, except WaitsAhead, which the caller sets.
+// facts gathers the inputs to a decision, except WaitsAhead, which the caller sets.
 func (k *Keeper) facts(state *fsm.State, call *AcquireCall) semaphore.Facts {
 	facts := state.Facts(&call.Request, call.RequestID)
 	facts.Admission = k.patterns.admission(state, state.Definition(call.Semaphore), call.Identity)
@@ -122,14 +122,14 @@ func (k *Keeper) facts(state *fsm.State, call *AcquireCall) semaphore.Facts {
 	return facts
 }
 
-// admit tells the lessor whether the rule still admits the holder of a permit.
+// admit tells the lessor whether the rule still admits a permit's holder.
 func (k *Keeper) admit(state *fsm.State, p *semaphore.Permit, overheld bool) semaphore.Decision {
 	facts := k.holderFacts(state, p)
 	facts.OwnOverheld = overheld
 	return semaphore.Admit(p, &facts)
 }
 
-// holderFacts gathers the inputs of a decision about the holder of a permit.
+// holderFacts gathers the inputs to a decision about a permit's holder.
 func (k *Keeper) holderFacts(state *fsm.State, p *semaphore.Permit) semaphore.Facts {
 	sd := state.Definition(p.Semaphore)
 	facts := semaphore.Facts{Own: p, Admission: k.patterns.admission(state, sd, p.Identity), Drains: state.Drains(p.Semaphore)}
@@ -150,13 +150,13 @@ func (k *Keeper) ended(state *fsm.State, call *AcquireCall) error {
 		return nil
 	case !ended.Matches(fsm.AcquisitionHash(call.Weight, call.Firing, call.Worker)):
 		return &RequestReusedError{*ended, fmt.Sprintf("request %q for semaphore %q was %s and had a different weight or firing: "+
-			"each request needs its own request id; use a new one", ended.RequestID, ended.Semaphore, ended.Outcome)}
+			"use a new request id for each request", ended.RequestID, ended.Semaphore, ended.Outcome)}
 	default:
 		return &RequestEndedError{*ended}
 	}
 }
 
-// checkFresh returns an error if the request may have been granted and forgotten since. The caller has checked that the
+// checkFresh returns an error if the request may have been granted and then forgotten. The caller has checked that the
 // state neither remembers the request nor contains its permit. The state may have forgotten requests up to some
 // revision. A request that had no permit at that revision, or at a later one (notGrantedAsOf), was never granted. A
 // request of unknown age passes.
@@ -201,7 +201,7 @@ func supportedRevision(state *fsm.State, revision uint64) uint64 {
 	return revision
 }
 
-// clearUnsupported clears the Asked and RequestRevision of an edit while some member might not support those fields.
+// clearUnsupported clears an edit's RequestHash and RequestRevision while some member might not support those fields.
 func (k *Keeper) clearUnsupported(asked, revision *uint64) {
 	if k.cfg.Machine.State().FeatureLevel() < 3 {
 		*asked, *revision = 0, 0

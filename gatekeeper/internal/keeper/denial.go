@@ -25,7 +25,7 @@ type Denial struct {
 	LeaderClock, CallerClock time.Time
 }
 
-// MaxHolders is the largest number of holders in a denial.
+// MaxHolders is the maximum number of holders in a denial.
 const MaxHolders = 16
 
 // denial explains why the call is denied, who holds the permits, and when a retry can help.

@@ -103,8 +103,8 @@ func (k *Keeper) DeniedCallers(
 }
 
 // DenyAll returns the most urgent caller of each semaphore that will not grant any permits until someone acts, ordered
-// by the semaphores' last denials. It omits paused semaphores and those with a caller that is denied because it already
-// holds a permit. Use the result for a summary only: DenyAll does not confirm that this server still leads.
+// by the semaphores' last denials. It omits a semaphore if it is paused, or if a caller is denied for already holding a
+// permit or the firing. Use the result for a summary only: DenyAll does not confirm that this server still leads.
 func (k *Keeper) DenyAll() []DeniedCaller {
 	state := k.cfg.Machine.State()
 	recent := make(map[string][]denials.Denial)
@@ -194,7 +194,8 @@ func (k *Keeper) deniedCaller(state *fsm.State, d *denials.Denial) DeniedCaller 
 	return v
 }
 
-// evaluate reevaluates denied requests and sorts them by urgency. Callers of equal urgency keep their order.
+// evaluate reevaluates denied requests and sorts them by urgency. Callers with the same urgency are sorted by when they
+// last held a permit, the most recent first.
 func (k *Keeper) evaluate(state *fsm.State, list []denials.Denial) []DeniedCaller {
 	out := make([]DeniedCaller, len(list))
 	for i := range list {
@@ -206,9 +207,8 @@ func (k *Keeper) evaluate(state *fsm.State, list []denials.Denial) []DeniedCalle
 	return out
 }
 
-// urgency ranks callers by how likely they are to need attention: first callers to whom a cordon applies, then other
-// denied callers, then likely standbys, and last callers that would no longer be denied. Among equals, the caller that
-// held a permit most recently comes first.
+// urgency ranks callers by how likely they are to need attention: first cordoned callers, then other denied callers,
+// then likely standbys, and finally callers that would no longer be denied.
 func (v *DeniedCaller) urgency() int {
 	switch {
 	case v.Resolved:

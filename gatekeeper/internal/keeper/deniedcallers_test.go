@@ -38,7 +38,7 @@ func forSemaphore(call *AcquireCall, name string) *AcquireCall {
 	return call
 }
 
-func TestDeniedCallers_NeedsAction_IsListedUntilCured(t *testing.T) {
+func TestDeniedCallers_NeedsAction_IsUnresolvedUntilFixed(t *testing.T) {
 	op := context.Background()
 	for want, c := range map[semaphore.Reason]struct {
 		deny func(w *world) *AcquireCall
@@ -108,7 +108,7 @@ func TestDeniedCallers_NeedsAction_IsListedUntilCured(t *testing.T) {
 					t.Fatal(err)
 				}
 				if v := w.onlyDeniedCaller(); !v.Resolved || !strings.HasSuffix(v.Text, "would not be denied for that reason now.") {
-					t.Errorf("after the cure: %+v, want Resolved", v)
+					t.Errorf("after the fix: %+v, want Resolved", v)
 				}
 				w.mustAcquire(call)
 				if v := w.onlyDeniedCaller(); !v.Resolved || !v.Passed || !strings.HasSuffix(v.Text, "It has since retried and was not denied for that reason.") {
@@ -158,7 +158,7 @@ func TestDeniedCallers_CauseChanged_ReportsNewCause(t *testing.T) {
 
 // Once an edit admits the caller, the denial is resolved, even if a pause, a full semaphore or its own permit still
 // blocks the same request. None of these requires an operator to admit the caller.
-func TestDeniedCallers_AdmittedByEdit_IsCured(t *testing.T) {
+func TestDeniedCallers_AdmittedByEdit_IsResolved(t *testing.T) {
 	shutOut := func(d *semaphore.Definition) { d.GroupPattern = "dr" }
 	otherHolder := func(change func(*semaphore.Definition)) func(*semaphore.Definition) {
 		return func(d *semaphore.Definition) {
@@ -237,7 +237,7 @@ func TestDeniedCallers_NeedsOnlyWaiting_IsNotListed(t *testing.T) {
 }
 
 // Only a granted firing shows that the host's clock is correct again. The passage of time does not.
-func TestDeniedCallers_FiringTooFarAhead_IsCuredByLaterFiring(t *testing.T) {
+func TestDeniedCallers_FiringTooFarAhead_IsResolvedByLaterFiring(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.wantDenied(firingCall("a", "1", time.Hour, 0), semaphore.FiringTooFarAhead)
@@ -252,7 +252,7 @@ func TestDeniedCallers_FiringTooFarAhead_IsCuredByLaterFiring(t *testing.T) {
 	})
 }
 
-func TestDeniedCallers_FiringForgotten_IsCuredByLaterFiring(t *testing.T) {
+func TestDeniedCallers_FiringForgotten_IsResolvedByLaterFiring(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		old := firingCall("a", "1", 0, 0)
@@ -519,7 +519,7 @@ func TestDeniedCallers_NewEpoch_StartsEmpty(t *testing.T) {
 		}
 		w.demote()
 		if _, _, _, err := w.DeniedCallers(context.Background(), anySemaphore); err == nil {
-			t.Error("DeniedCallers() on a server that is not the leader: expected an error")
+			t.Error("DeniedCallers() on a server that is not the leader succeeded, want an error")
 		}
 		w.sleep(time.Hour)
 		w.promote(2)

@@ -58,7 +58,7 @@ func (in *inbox) take() ([]fsm.Event, map[string]struct{}) {
 }
 
 // dispatch notifies waiters and streams of applied entries. It runs on a separate goroutine, so that it does not delay
-// the applying of entries.
+// applying entries.
 func (k *Keeper) dispatch() {
 	defer k.wg.Done()
 	tick := time.NewTicker(placeInterval)

@@ -31,7 +31,8 @@
 // commands: a grant based on a wrong guess is refused then, and its waiter keeps its place. The grant is handed to the
 // waiting call, which gets the outcome as if it had proposed the grant itself. If the call has left the queue, the
 // permit is given back. If a permit ends in any other way, or its slot cools after the release, the keeper notices only
-// after the command has been applied. The waiters propose after that, so the handover costs two commits.
+// after the command has been applied. Grants for the waiters are proposed after that, so the handover costs two
+// commits.
 //
 // # One acquisition, several calls
 //

@@ -102,7 +102,7 @@ func (w *world) follow(token uint64) *Listener {
 	return l
 }
 
-// notice returns the only pending notice of a stream.
+// notice returns a stream's only pending notice.
 func (w *world) notice(l *Listener) TokenResult {
 	w.t.Helper()
 	select {
@@ -310,7 +310,7 @@ func TestDrain_SecondCauseHasNoDrain_HolderStopsImmediately(t *testing.T) {
 	ways := shutOuts()
 	for _, other := range ways {
 		if other.name == "delete" || other.cause == semaphore.StopNoLongerAdmitted {
-			continue // a second edit does not change the drain of the first
+			continue // a second edit does not change the first edit's drain
 		}
 		for _, first := range ways {
 			if first.name == other.name || first.cause == other.cause || first.name == "delete" && other.name == "pause" {
@@ -339,7 +339,7 @@ func TestDrain_SecondCauseHasNoDrain_HolderStopsImmediately(t *testing.T) {
 	}
 }
 
-func TestDrain_TwoCordonsCatchHolder_ShorterDrainApplies(t *testing.T) {
+func TestDrain_TwoCordons_ShorterDrainApplies(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.mustAcquire(newCall("a", "1"))

@@ -31,7 +31,8 @@ func (e *RevisionChangedError) Is(target error) bool { return target == ErrRevis
 // ErrRequestEnded matches every RequestEndedError.
 var ErrRequestEnded = errors.New("the request has ended")
 
-// RequestEndedError is returned for a retry of an acquisition that has ended: a request id never grants twice.
+// RequestEndedError is returned for a retry of an acquisition that has ended: a request id is never granted a permit
+// twice.
 type RequestEndedError struct{ fsm.Remembered }
 
 func (e *RequestEndedError) Error() string {
@@ -132,7 +133,7 @@ func (e *EditFieldError) Unwrap() error { return e.Err }
 // ErrNoSuchCordon matches every NoSuchCordonError.
 var ErrNoSuchCordon = errors.New("no such cordon")
 
-// NoSuchCordonError is returned when the cordon to end does not exist.
+// NoSuchCordonError is returned when the cordon to remove does not exist.
 type NoSuchCordonError struct {
 	ID string
 	// Suggestion is the id that was probably meant. It is set by the API.
@@ -194,7 +195,7 @@ func invalid(r fsm.Result) error {
 	if bad, ok := r.(fsm.InvalidResult); ok {
 		return refused(bad)
 	}
-	return fmt.Errorf("the state machine returned a %T, which is not a result of this command", r)
+	return fmt.Errorf("the state machine returned a %T, which is not this command's result type", r)
 }
 
 // refused converts the result of a refused command to an error.

@@ -9,7 +9,7 @@ import (
 )
 
 // ExpireNow ends a live or cooling permit as if its deadline had passed. Its holder may still rely on the permit, so
-// ExpireNow breaks this package's guarantee. It exists for testing how holders behave in that case; no API exposes it.
+// ExpireNow breaks this package's guarantee. It exists for tests of how holders cope, and no API exposes it.
 func (k *Keeper) ExpireNow(ctx context.Context, token uint64) (fsm.PermitResult, error) {
 	var none fsm.PermitResult
 	t, err := k.leading()
@@ -19,7 +19,7 @@ func (k *Keeper) ExpireNow(ctx context.Context, token uint64) (fsm.PermitResult,
 	state := k.cfg.Machine.State()
 	p := state.Permit(token)
 	if p == nil || p.State == semaphore.Held {
-		return none, &NoSuchPermitError{token, "there is no live or cooling permit with this token" + stateOf(p)}
+		return none, &NoSuchPermitError{token, "there is no live or cooling permit with this token" + describeState(p)}
 	}
 	if p.State == semaphore.Cooling {
 		return do[fsm.PermitResult](ctx, k, fsm.EndCooling{Token: token, Term: t.term})

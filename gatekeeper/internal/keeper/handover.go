@@ -10,7 +10,7 @@ import (
 // waiters after the entry has been applied.
 const maxHandover = batcher.MaxCommands
 
-// opening is the capacity that the commands in one log entry free and take in one semaphore.
+// opening is the capacity of one semaphore that the commands in a log entry free and take.
 type opening struct {
 	semaphore string
 	freed     uint64 // the weight of the permits that they release
@@ -21,8 +21,8 @@ type opening struct {
 // openings returns the openings for an entry's commands, in order, as if the commands were applied to state. They never
 // overstate the free capacity; otherwise, a heavy waiter could be refused a permit while a lighter one behind it is
 // granted one. So a permit counts as freed only if no command ahead of its release ends or supersedes it, and every
-// grant counts as taken, even though the queue counts a waiter's grant too. The number of tasks may be too high; in
-// that case, a worker keeps its place.
+// grant counts as taken, even though the queue counts a waiter's grant too. The number of tasks may be too high. If so,
+// a worker's grant is refused, and the worker keeps its place.
 func openings(state *fsm.State, cmds []fsm.Command) (all []opening) {
 	index := make(map[string]int)
 	at := func(sem string) *opening {
@@ -131,7 +131,7 @@ func (k *Keeper) grantNext(t *tenure, state *fsm.State, me *queuedCall, o openin
 	if me == nil {
 		return batcher.Call{}, false
 	}
-	d := k.decide(state, me.call, turn{queued: func() bool { return false }, opened: o})
+	d := k.decide(state, me.call, queuePosition{waitsAhead: func() bool { return false }, opened: o})
 	if d.grant == nil || d.grant.Supersedes != 0 {
 		return batcher.Call{}, false
 	}
@@ -140,5 +140,5 @@ func (k *Keeper) grantNext(t *tenure, state *fsm.State, me *queuedCall, o openin
 		return batcher.Call{}, false
 	}
 	me.signal()
-	return batcher.Call{Command: *d.grant, Done: func(o batcher.Outcome) { k.resolved(rec, o) }}, true
+	return batcher.Call{Command: *d.grant, Done: func(o batcher.Outcome) { k.setOutcome(rec, o) }}, true
 }

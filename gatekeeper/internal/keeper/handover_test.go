@@ -40,8 +40,8 @@ func (w *world) holders() (hosts []string) {
 	return hosts
 }
 
-// answered returns the answer to a call. It fails if the call is still waiting.
-func (tw *testWaiter) answered(t *testing.T) Answer {
+// wantAnswer returns the result of the call. It fails the test if the call failed or is still waiting.
+func (tw *testWaiter) wantAnswer(t *testing.T) Answer {
 	t.Helper()
 	select {
 	case a := <-tw.answer:
@@ -56,7 +56,7 @@ func (tw *testWaiter) answered(t *testing.T) Answer {
 
 func (tw *testWaiter) wantGranted(t *testing.T) *semaphore.Permit {
 	t.Helper()
-	a := tw.answered(t)
+	a := tw.wantAnswer(t)
 	if a.Outcome != semaphore.Granted {
 		t.Fatalf("Acquire() = %+v, want granted", a)
 	}
@@ -96,7 +96,7 @@ func TestHandOver_ReleaseAndGrants_ShareOneEntry(t *testing.T) {
 	}
 }
 
-// Releases that share an entry are handed over to as many waiters, in queue order.
+// Each release in a shared entry hands its permit over to one waiter, in queue order.
 func TestHandOver_SeveralReleasesInOneEntry_OneGrantPerRelease(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
@@ -157,8 +157,8 @@ func TestHandOver_ExpiryPrecedesRelease_KeepsQueueOrder(t *testing.T) {
 }
 
 // A grant that was decided while the queue was empty may precede a release in the same entry, and take some of the
-// permits that it frees. If those were not subtracted, the first waiter's grant would be refused for lack of space, and
-// a lighter waiter behind it would be granted.
+// permits that the release frees. If those were not subtracted, the first waiter's grant would be refused for lack of
+// space, and a lighter waiter behind it would be granted.
 func TestHandOver_GrantPrecedesRelease_KeepsQueueOrder(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 5 })
@@ -184,15 +184,15 @@ func TestHandOver_GrantPrecedesRelease_KeepsQueueOrder(t *testing.T) {
 	})
 }
 
-// startEntry puts an entry in flight until releaseHeld, so that the commands that follow share the next entry.
+// startEntry puts an entry in flight and keeps it there until releaseHeld, so that later commands share the next entry.
 func (w *world) startEntry() {
 	w.tape.hold()
 	w.batcher.Go(fsm.Extend{Token: 1 << 60, Duration: time.Minute, Term: 1}, func(batcher.Outcome) {})
 	synctest.Wait()
 }
 
-// The release of a heavy permit takes one entry, however many callers are waiting. Waiters that do not fit into the
-// entry are served afterwards, in order.
+// The release of a heavy permit takes one entry, however many callers are waiting. Waiters whose grants do not fit into
+// the entry are served afterwards, in order.
 func TestHandOver_MoreWaitersThanFitInEntry_ReleaseIsNotDelayed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		const waiters = maxHandover + 44
@@ -238,8 +238,9 @@ func wantOnlyRelease(t *testing.T, w *world) {
 	}
 }
 
-// These cases are left to the dispatcher, which checks the queue again after the release has been applied.
-func TestHandOver_OtherCases_DispatcherServesWaiter(t *testing.T) {
+// In these cases, the entry contains no grant. The dispatcher serves the waiter when it checks the queue after the
+// release has been applied.
+func TestHandOver_NoGrantInReleaseEntry_DispatcherServesWaiter(t *testing.T) {
 	t.Run("the slot is cooling", func(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.define("job", func(d *semaphore.Definition) { d.MinHold = 30 * time.Second })
@@ -364,7 +365,7 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 			if err := errors.Join(<-edited, <-released); err != nil {
 				t.Fatal(err)
 			}
-			if a := b.answered(t); a.Outcome != semaphore.Denied || a.Denial.Decision.Reason != semaphore.AcquirerMismatch {
+			if a := b.wantAnswer(t); a.Outcome != semaphore.Denied || a.Denial.Decision.Reason != semaphore.AcquirerMismatch {
 				t.Fatalf("Acquire() by b = %+v, want denied by the edited pattern", a)
 			}
 			c.wantGranted(t)
@@ -378,7 +379,7 @@ func TestHandOver_GrantRefusedWhenApplied_WaiterKeepsItsPlace(t *testing.T) {
 			p := w.mustAcquire(heavy)
 			first, second := w.startAcquire(newCall("b", "2")), w.startAcquire(newCall("b", "3"))
 			w.release(p.Token)
-			granted, again := first.wantGranted(t), second.answered(t)
+			granted, again := first.wantGranted(t), second.wantAnswer(t)
 			if again.Outcome != semaphore.Refreshed || again.Permit.Token != granted.Token {
 				t.Fatalf("second call by the identity = %+v, want a refresh of its permit", again)
 			}
@@ -429,9 +430,9 @@ func TestHandOver_WaiterLeavesWithGrantInFlight_NextIsGranted(t *testing.T) {
 	}
 }
 
-// waitBlocked starts a waiter with a stalled connection: its call blocks while it sends its place. unblock lets the
-// call continue, or fail with an error.
-func (w *world) waitBlocked(call *AcquireCall) (tw *testWaiter, unblock func(error)) {
+// startStalledAcquire starts a waiter with a stalled connection: its call blocks while sending its place in the queue.
+// unblock lets the call continue, or fail with an error.
+func (w *world) startStalledAcquire(call *AcquireCall) (tw *testWaiter, unblock func(error)) {
 	tw = &testWaiter{answer: make(chan Answer, 1), err: make(chan error, 1)}
 	stuck := make(chan error, 1)
 	call.Received = time.Now()
@@ -457,7 +458,7 @@ func TestHandOver_CallEndsBeforeReceivingGrant_GrantIsReturned(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.define("job", nil)
 				p := w.mustAcquire(newCall("a", "1"))
-				b, unblock := w.waitBlocked(newCall("b", requestID))
+				b, unblock := w.startStalledAcquire(newCall("b", requestID))
 				c := w.startAcquire(newCall("c", "3"))
 				w.release(p.Token)
 				broken := errors.New("the connection is broken")
@@ -474,14 +475,14 @@ func TestHandOver_SlowCall_IsGranted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.mustAcquire(newCall("a", "1"))
-		b, unblock := w.waitBlocked(newCall("b", "2"))
+		b, unblock := w.startStalledAcquire(newCall("b", "2"))
 		w.release(p.Token)
 		if hosts := w.holders(); len(hosts) != 1 || hosts[0] != "b" {
 			t.Fatalf("holders = %v, want b", hosts)
 		}
 		w.sleep(10 * time.Second)
 		unblock(nil)
-		if a := b.answered(t); a.Outcome != semaphore.Granted || a.Waited > time.Millisecond {
+		if a := b.wantAnswer(t); a.Outcome != semaphore.Granted || a.Waited > time.Millisecond {
 			t.Fatalf("Acquire() by b = %+v, want granted, with Waited ending when the grant was handed to Raft", a)
 		}
 	})
@@ -491,15 +492,15 @@ func TestHandOver_FirstWaiterNotGranted_KeepsQueueOrder(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.mustAcquire(newCall("a", "1"))
-		b, unblock := w.waitBlocked(newCall("b", "2"))
+		b, unblock := w.startStalledAcquire(newCall("b", "2"))
 		c := w.startAcquire(newCall("c", "3"))
 		w.define("job", func(d *semaphore.Definition) { d.AcquirerPattern = "[ac]" }) // b cannot be notified yet
 		w.release(p.Token)
 		if hosts := w.holders(); len(hosts) != 0 {
-			t.Fatalf("holders = %v while the first waiter has no answer, want none", hosts)
+			t.Fatalf("holders = %v while the first waiter's call is blocked, want none", hosts)
 		}
 		unblock(nil)
-		if a := b.answered(t); a.Outcome != semaphore.Denied {
+		if a := b.wantAnswer(t); a.Outcome != semaphore.Denied {
 			t.Fatalf("Acquire() by b = %+v, want denied", a)
 		}
 		c.wantGranted(t)
@@ -536,7 +537,7 @@ func TestHandOver_RetryWithGrantInFlight_BothCallsAreAnswered(t *testing.T) {
 		if err := <-released; err != nil {
 			t.Fatal(err)
 		}
-		granted, again := b.wantGranted(t), repeat.answered(t)
+		granted, again := b.wantGranted(t), repeat.wantAnswer(t)
 		if again.Outcome != semaphore.Refreshed || again.Permit.Token != granted.Token {
 			t.Fatalf("retry = %+v, want a refresh of the same permit", again)
 		}
@@ -548,7 +549,7 @@ func TestHandOver_RetryTookPlaceInQueue_IsGranted(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.mustAcquire(newCall("a", "1"))
-		b, unblock := w.waitBlocked(newCall("b", "2"))
+		b, unblock := w.startStalledAcquire(newCall("b", "2"))
 		repeat := w.startAcquire(newCall("b", "2"))
 		before := w.tape.entries()
 		w.release(p.Token)
@@ -567,7 +568,7 @@ func TestHandOver_CallSupersededBeforeReceivingGrant_IsGrantedAndRetryDecidesAga
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.mustAcquire(newCall("a", "1"))
-		b, unblock := w.waitBlocked(newCall("b", "2"))
+		b, unblock := w.startStalledAcquire(newCall("b", "2"))
 		w.release(p.Token)
 		repeat := w.joinQueue(newCall("b", "2"))
 		unblock(nil)
@@ -589,7 +590,7 @@ func (w *world) joinQueue(call *AcquireCall) *queuedCall {
 	return me
 }
 
-// A call that ends either receives the outcome of its grant, or has no grant proposed for it.
+// When a call ends, either it receives the outcome of its grant or no grant is proposed for it.
 func TestHandOver_CallEnds_ReceivesGrantOrNoneIsProposed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
@@ -656,7 +657,7 @@ func TestHandOver_CancelledWhileGrantIsInFlight_GrantIsReturned(t *testing.T) {
 func TestHandOver_LeadershipLostWithGrantInFlight_RetryFindsPermit(t *testing.T) {
 	for name, wait := range map[string]func(w *world) (*testWaiter, func(error)){
 		"the call is notified": func(w *world) (*testWaiter, func(error)) { return w.startAcquire(newCall("b", "2")), func(error) {} },
-		"the call is stuck":    func(w *world) (*testWaiter, func(error)) { return w.waitBlocked(newCall("b", "2")) },
+		"the call is stuck":    func(w *world) (*testWaiter, func(error)) { return w.startStalledAcquire(newCall("b", "2")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -677,7 +678,7 @@ func TestHandOver_LeadershipLostWithGrantInFlight_RetryFindsPermit(t *testing.T)
 				if hosts := w.holders(); len(hosts) != 1 || hosts[0] != "b" {
 					t.Fatalf("holders = %v, want b", hosts)
 				}
-				if a := w.startAcquire(newCall("b", "2")).answered(t); a.Outcome != semaphore.Refreshed || a.Waited != 0 {
+				if a := w.startAcquire(newCall("b", "2")).wantAnswer(t); a.Outcome != semaphore.Refreshed || a.Waited != 0 {
 					t.Fatalf("retry = %+v, want refreshed, with Waited = 0", a)
 				}
 			})

@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore/work"
 )
 
-// SubmitJob begins the submission of a job. If a complete job with the same id exists, the result contains it, with
+// SubmitJob begins submitting a job. If a complete job with the same id exists, the result contains it, with
 // SubmitExists. SubmitJob returns a *ConflictError if the semaphore does not exist, a *NoSuchPermitError if the
 // submitter's permit has ended, and a *WorkLimitError if the job would exceed a limit. It sets the command's At.
 func (k *Keeper) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitResult, error) {
@@ -27,7 +27,7 @@ func (k *Keeper) SubmitJob(ctx context.Context, cmd fsm.SubmitJob) (fsm.SubmitRe
 	case fsm.SubmitNoSubmitter:
 		return r, &NoSuchPermitError{cmd.Submitter, "the submitter's permit has ended: acquire a new one and submit again with its token"}
 	default:
-		return r, submitted(r, cmd.Spec.ID)
+		return r, submitError(r, cmd.Spec.ID)
 	}
 }
 
@@ -39,10 +39,10 @@ func (k *Keeper) SubmitTasks(ctx context.Context, id string, cmd fsm.SubmitTasks
 	if err != nil {
 		return r, err
 	}
-	return r, submitted(r, id)
+	return r, submitError(r, id)
 }
 
-func submitted(r fsm.SubmitResult, id string) error {
+func submitError(r fsm.SubmitResult, id string) error {
 	switch r.Outcome {
 	case fsm.SubmitLimit:
 		return &WorkLimitError{*r.Limit}
@@ -83,7 +83,7 @@ func (k *Keeper) ChangeTasks(ctx context.Context, id string, cmd fsm.ChangeTasks
 	}
 	cmd.Job, cmd.At = j.Number, time.Now()
 	var all fsm.JobResult
-	for _, part := range parts(k.cfg.Machine.State(), j, cmd.Indexes, changeBatchSize) {
+	for _, part := range taskBatches(k.cfg.Machine.State(), j, cmd.Indexes, changeBatchSize) {
 		cmd.Indexes = part
 		r, err := k.jobResult(ctx, j, cmd)
 		if err == nil && !r.Applied && r.Job.State == work.Cancelled {
@@ -97,9 +97,9 @@ func (k *Keeper) ChangeTasks(ctx context.Context, id string, cmd fsm.ChangeTasks
 	return all, nil
 }
 
-// parts splits the tasks of one call into parts of at most limit tasks. A call without indexes means all failed tasks;
-// if there are few, the result is one part, also without indexes.
-func parts(state *fsm.State, j *work.Job, indexes []uint32, limit int) [][]uint32 {
+// taskBatches splits the tasks in one call into batches of at most limit tasks. A call without indexes changes all
+// failed tasks. If they fit into one batch, that batch has no indexes either.
+func taskBatches(state *fsm.State, j *work.Job, indexes []uint32, limit int) [][]uint32 {
 	if len(indexes) == 0 && int(j.Failed) > limit {
 		for t := range state.Tasks(j.Number, 0) {
 			if t.State == work.Failed {
@@ -163,7 +163,8 @@ func (k *Keeper) jobResult(ctx context.Context, j *work.Job, cmd fsm.Command) (f
 	return r, nil
 }
 
-// checkResult refuses a release whose result is too large for its task, before anything is proposed.
+// checkResult returns an error if a release has a result that is too large for its task, or has a result although the
+// task has not ended. It is called before anything is proposed.
 func checkResult(state *fsm.State, cmd *fsm.Release) error {
 	t := state.TaskOf(cmd.Token)
 	switch {

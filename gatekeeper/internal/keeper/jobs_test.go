@@ -44,7 +44,7 @@ func workerCall(host string) *AcquireCall {
 
 func (tw *testWaiter) wantTask(t *testing.T, payload string) Answer {
 	t.Helper()
-	a := tw.answered(t)
+	a := tw.wantAnswer(t)
 	if a.Outcome != semaphore.Granted || a.Task == nil || string(a.Task.Payload) != payload {
 		t.Fatalf("Acquire() by the worker = %+v, want task %q", a, payload)
 	}
@@ -127,7 +127,7 @@ func TestSubmit_IdleWorkers_GetFirstTasksInCompletingEntry(t *testing.T) {
 		}
 		j := w.submit("j", func(cmd *fsm.SubmitJob) { cmd.Digest = "" }, "x")
 		if !workers[0].isWaiting() {
-			t.Fatal("a worker was given a task of an incomplete job")
+			t.Fatal("a worker was given a task from an incomplete job")
 		}
 		before := w.machine.State().Index()
 		r, err := w.SubmitTasks(context.Background(), "j", fsm.SubmitTasks{Job: j.Number, Offset: 1, Digest: strings.Repeat("d", 32)})
@@ -144,7 +144,7 @@ func TestSubmit_IdleWorkers_GetFirstTasksInCompletingEntry(t *testing.T) {
 		w.release(p.Token)
 		workers[2].wantTask(t, "z")
 		if w.submit("k", nil, "y", "z"); !workers[3].isWaiting() { // a repeated submission adds no tasks
-			t.Fatal("a worker was given a task of a repeated submission")
+			t.Fatal("a worker was given a task from a repeated submission")
 		}
 	})
 }
@@ -200,12 +200,12 @@ func TestAcquire_WorkerCordoned_IsDenied(t *testing.T) {
 		}
 		w.submit("j", nil, "x")
 		for what, worker := range map[string]*testWaiter{"before the cordon": waiting, "after the cordon": w.startAcquire(workerCall("w2"))} {
-			if a := worker.answered(t); a.Denial == nil || a.Denial.Decision.Reason != semaphore.Cordoned {
+			if a := worker.wantAnswer(t); a.Denial == nil || a.Denial.Decision.Reason != semaphore.Cordoned {
 				t.Fatalf("Acquire() by the worker that called %s = %+v, want denied as cordoned", what, a)
 			}
 		}
 		if j := w.machine.State().Job("j"); j.Fresh != 0 {
-			t.Fatalf("job = %+v, want no task handed out", j)
+			t.Fatalf("job = %+v, want no tasks handed out", j)
 		}
 	})
 }
@@ -261,7 +261,7 @@ func TestCancelJob_HolderMustStop(t *testing.T) {
 		}
 		w.release(a.Permit.Token)
 		if waiting := w.startAcquire(workerCall("w2")); !waiting.isWaiting() {
-			t.Fatal("a task of a cancelled job was handed out")
+			t.Fatal("a task from a cancelled job was handed out")
 		}
 	})
 }
@@ -334,7 +334,7 @@ func TestTimers_JobRetried_RestartsTimeout(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		w.submit("j", func(c *fsm.SubmitJob) { c.Spec.Timeout = time.Hour }, "x")
-		end := fsm.Release{Token: w.startAcquire(workerCall("w")).answered(t).Permit.Token, Job: semaphore.JobFailed, Failure: "f"}
+		end := fsm.Release{Token: w.startAcquire(workerCall("w")).wantAnswer(t).Permit.Token, Job: semaphore.JobFailed, Failure: "f"}
 		if _, err := w.Release(context.Background(), end, semaphore.Owner{}); err != nil {
 			t.Fatal(err)
 		}
@@ -363,7 +363,7 @@ func TestTimers_SubmitterSuperseded_DropsIncompleteSubmission(t *testing.T) {
 		call := newCallFor("mine", "submitter", "1")
 		p := w.mustAcquire(call)
 		w.submit("j", func(c *fsm.SubmitJob) { c.Submitter, c.Digest = p.Token, "" }, "x")
-		again := w.reacquired(newCallFor("mine", "submitter", "2"), p.Token)
+		again := w.mustReacquire(newCallFor("mine", "submitter", "2"), p.Token)
 		if j := w.machine.State().Job("j"); j.Submitter != again.Token {
 			t.Fatalf("job = %+v, want Submitter = %d", j, again.Token)
 		}
@@ -511,7 +511,7 @@ func TestChangeTasks_ManyTasks_IsSplit(t *testing.T) {
 		w.define("job", nil)
 		w.submit("j", nil, "a", "b", "c", "d", "e", "f")
 		for n := range 6 {
-			end := fsm.Release{Token: w.startAcquire(workerCall("w")).answered(t).Permit.Token, Job: semaphore.JobFailed, Failure: "f"}
+			end := fsm.Release{Token: w.startAcquire(workerCall("w")).wantAnswer(t).Permit.Token, Job: semaphore.JobFailed, Failure: "f"}
 			if n == 2 {
 				end.Job, end.Failure = semaphore.JobDone, ""
 			}
@@ -528,8 +528,8 @@ func TestChangeTasks_ManyTasks_IsSplit(t *testing.T) {
 			{5, nil, [][]uint32{nil}}, {4, nil, [][]uint32{{0, 1, 3, 4}, {5}}}, {2, nil, [][]uint32{{0, 1}, {3, 4}, {5}}},
 			{2, []uint32{5, 1}, [][]uint32{{5, 1}}}, {1, []uint32{5, 1}, [][]uint32{{5}, {1}}},
 		} {
-			if diff := cmp.Diff(tc.want, parts(s, s.Job("j"), tc.indexes, tc.limit)); diff != "" {
-				t.Errorf("parts(%v, %d) mismatch (-want +got):\n%s", tc.indexes, tc.limit, diff)
+			if diff := cmp.Diff(tc.want, taskBatches(s, s.Job("j"), tc.indexes, tc.limit)); diff != "" {
+				t.Errorf("taskBatches(%v, %d) mismatch (-want +got):\n%s", tc.indexes, tc.limit, diff)
 			}
 		}
 		r, err := w.ChangeTasks(context.Background(), "j", fsm.ChangeTasks{})
@@ -540,8 +540,8 @@ func TestChangeTasks_ManyTasks_IsSplit(t *testing.T) {
 }
 
 // A waiter that is woken just as leadership ends may find that it has lost its place. A call that is never retried must
-// then fail, and not be asked to retry. Which of the two events a waiter sees first is random, so the test uses many
-// waiters.
+// then fail instead of being asked to retry. Which of the two events a waiter sees first is random, so the test uses
+// many waiters.
 func TestAcquire_UntilAnsweredAndLeadershipLost_ReturnsError(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)

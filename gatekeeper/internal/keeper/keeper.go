@@ -59,9 +59,9 @@ type Config struct {
 	Logger     *slog.Logger
 	// MaxWait is the longest time that one call waits before the caller must retry.
 	MaxWait time.Duration
-	// Gather is how long after a promotion waiters may rejoin the queue before the first of them is offered a permit.
+	// Gather is how long after a promotion waiters may rejoin the queue before the first is offered a permit.
 	Gather time.Duration
-	// WallClock is the clock for due times and callers' clocks; nil means time.Now.
+	// WallClock is the clock with which due times and callers' clocks are compared; nil means time.Now.
 	WallClock func() time.Time
 }
 
@@ -253,7 +253,7 @@ func (k *Keeper) applied(a fsm.Applied) {
 	k.inbox.add(a)
 }
 
-// Read returns a state that reflects every answer that any server had given before the call.
+// Read returns a state that reflects every response that any server had sent before the call.
 func (k *Keeper) Read(ctx context.Context) (*fsm.State, error) {
 	at := time.Now()
 	t, err := k.leading()
@@ -264,8 +264,8 @@ func (k *Keeper) Read(ctx context.Context) (*fsm.State, error) {
 	return state, k.confirm(ctx, t, at)
 }
 
-// Remaining returns how long until the leader ends a permit unless it is refreshed. It returns false if this server is
-// not the leader, or the permit has no deadline.
+// Remaining returns the time left until the leader ends a permit that is not refreshed. It returns false if this server
+// is not the leader, or the permit has no deadline.
 func (k *Keeper) Remaining(token uint64) (time.Duration, bool) {
 	p := k.cfg.Machine.State().Permit(token)
 	if p == nil {
@@ -277,8 +277,9 @@ func (k *Keeper) Remaining(token uint64) (time.Duration, bool) {
 // Leases returns the number of deadlines that the leader tracks, for metrics.
 func (k *Keeper) Leases() int { return k.lessor.Len() }
 
-// Missed reports whether a semaphore with expect_every is missing its work, and how. Only a leader tracks this.
+// Missed reports whether the work expected on a semaphore with expect_every is missing, and why. Only the leader tracks
+// this.
 func (k *Keeper) Missed(sem string) (missed.Report, bool) { return k.missed.Of(sem) }
 
-// Missing returns the number of semaphores that are missing their work in the given way, for metrics.
+// Missing returns the number of semaphores with missed work of the given kind, for metrics.
 func (k *Keeper) Missing(kind fsm.Missed) int { return k.missed.Counts()[kind] }

@@ -15,7 +15,7 @@ import (
 type Listener struct {
 	k      *Keeper
 	stream uint64
-	ch     chan []TokenResult // has a buffer of one; new notices are added to those not received yet
+	ch     chan []TokenResult // has a buffer of one batch; new notices are added to the batch not received yet
 
 	mu     sync.Mutex // guards the fields below and sending to ch
 	closed bool
@@ -41,7 +41,7 @@ func (k *Keeper) Listen() *Listener {
 func (l *Listener) Notices() <-chan []TokenResult { return l.ch }
 
 // Frame is a frame of refreshes on a stream. After Receive, the caller must promptly call Refresh or Drop, because no
-// permit on this server expires until then. After Refresh, the answer is in Results. Only Drop may be called
+// permit on this server expires until then. After Refresh, Results returns the outcome. Only Drop may be called
 // concurrently with other methods.
 type Frame struct {
 	listener   *Listener
@@ -59,11 +59,11 @@ func (l *Listener) Receive() *Frame {
 	return &Frame{listener: l, received: time.Now(), processed: l.k.lessor.Receive()}
 }
 
-// Drop discards a frame that will not be refreshed. After Refresh it does nothing.
+// Drop discards a frame for which Refresh will not be called. After Refresh it does nothing.
 func (f *Frame) Drop() { f.processed() }
 
-// Refresh is Keeper.Refresh for one frame of the stream, but does not wait for the answer. When it returns, the
-// deadlines have moved. It calls ready once, as soon as Results may be called: on any goroutine, and possibly before
+// Refresh is like Keeper.Refresh, but for one frame on the stream, and without waiting for the results. The deadlines
+// are extended before it returns. It calls ready once, when Results may be called, on any goroutine and possibly before
 // Refresh returns. ready must not block. ctx limits only the wait until longer durations are committed. After Refresh,
 // the stream gets a notice when the holder of one of these tokens must stop, and when a token is lost.
 func (f *Frame) Refresh(ctx context.Context, owner semaphore.Owner, tokens []TokenRefresh, ready func()) {
@@ -73,7 +73,7 @@ func (f *Frame) Refresh(ctx context.Context, owner semaphore.Owner, tokens []Tok
 		ready()
 		return
 	}
-	l.follow(f.visible.tokens) // first, so that no notice between this call and the answer is missed
+	l.follow(f.visible.tokens) // first, so that no notice between this call and the response is missed
 	f.renewal, f.err = k.renew(lessor.Frame{Received: f.received, Stream: l.stream, Owner: owner}, f.visible, f.processed)
 	t := f.visible.tenure // only a server that still leads can say for certain that a token is unknown
 	if f.renewal != nil {
@@ -105,9 +105,9 @@ func (f *Frame) Refresh(ctx context.Context, owner semaphore.Owner, tokens []Tok
 	}()
 }
 
-// Results computes the answer. Call it once, on the goroutine that sends the answer, because a frame may hold thousands
-// of tokens. After an error, the outcome is unknown for all of them. If Refresh panicked on another goroutine, Results
-// panics.
+// Results computes the results of Refresh. Call it once, on the goroutine that sends them, because a frame may hold
+// thousands of tokens. After an error, the outcome is unknown for all of them. If Refresh panicked on another
+// goroutine, Results panics.
 func (f *Frame) Results() ([]TokenResult, error) {
 	if f.panicValue != nil {
 		panic(f.panicValue)

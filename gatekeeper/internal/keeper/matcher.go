@@ -16,7 +16,7 @@ import (
 // maxPatterns is the largest number of compiled patterns kept. Many definitions share a few patterns.
 const maxPatterns = 16_384
 
-// matcher matches callers against the patterns of definitions and cordons. It compiles each pattern once and caches it
+// matcher matches callers against the patterns in definitions and cordons. It compiles each pattern once and caches it
 // by its text. Only the leader matches patterns, so servers may run different versions of the pattern engine.
 type matcher struct {
 	mu       sync.RWMutex // guards compiled
@@ -29,7 +29,7 @@ type compiledPattern struct {
 	err     error
 }
 
-// cordonSet holds the compiled cordons of one cordon revision.
+// cordonSet holds the compiled cordons as of one cordon revision.
 type cordonSet struct {
 	revision uint64
 	cordons  []compiledCordon

@@ -74,7 +74,7 @@ func TestCordon_Denial_NamesCordonAuthorAndEnd(t *testing.T) {
 		}
 		steps, _, summary, _, err := w.Explain(context.Background(), &newCall("a", "1").Request)
 		if err != nil || summary != d.Message || steps[len(steps)-1].Text != d.Message {
-			t.Errorf("Explain() = %q, %+v, %v, want the message of the denial", summary, steps, err)
+			t.Errorf("Explain() = %q, %+v, %v, want the denial's message", summary, steps, err)
 		}
 	})
 }

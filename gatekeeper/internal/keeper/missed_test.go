@@ -17,8 +17,8 @@ func (w *world) wantMissed(kind fsm.Missed) {
 	}
 }
 
-// Calls, denials, waiters and progress all count as activity on a semaphore.
-func TestMissed_CountsCallsDenialsWaitersAndProgress(t *testing.T) {
+// Calls, denials and progress determine whether work is missed, and of which kind.
+func TestMissed_CallsDenialsAndProgress_DetermineKind(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.ExpectEvery = time.Hour })
 		w.sleep(61 * time.Minute)

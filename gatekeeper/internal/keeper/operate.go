@@ -104,7 +104,7 @@ func (k *Keeper) Cordon(ctx context.Context, cmd fsm.SetCordon, end Ending) (fsm
 // ValidCordon checks the fields of a cordon. The error is a *semaphore.FieldError.
 func ValidCordon(cmd *fsm.SetCordon) error {
 	if cmd.GroupPattern == "" && cmd.AcquirerPattern == "" {
-		return &semaphore.FieldError{Field: "group_pattern", Rule: "must be set unless acquirer_pattern is: a cordon applies to every caller that either of them matches"}
+		return &semaphore.FieldError{Field: "group_pattern", Rule: "must be set unless acquirer_pattern is: a cordon applies to every caller that matches either pattern"}
 	}
 	if cmd.GroupPattern != "" {
 		if _, err := semaphore.CompilePattern("group_pattern", cmd.GroupPattern); err != nil {
@@ -186,7 +186,7 @@ func (k *Keeper) DrainLeft(state *fsm.State, p *semaphore.Permit) (time.Duration
 }
 
 // checkDefined returns a *selector.NoDefinitionError for an undefined name, unless the state machine compares the names
-// with the expected versions. While a member may not support that comparison, expected is cleared.
+// with the expected versions. While a member may not support that comparison, checkDefined clears expected.
 func (k *Keeper) checkDefined(names []string, expected *[]fsm.Expected) error {
 	state := k.cfg.Machine.State()
 	if state.FeatureLevel() < 3 {

@@ -8,7 +8,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/fsm"
 )
 
-func TestOperate_RequestIDReusedForOtherChange_IsRefused(t *testing.T) {
+func TestOperate_RequestIDReusedForDifferentChange_IsRefused(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		ctx := context.Background()

@@ -27,13 +27,13 @@ type pendingGrant struct {
 	key    requestKey
 	tenure *tenure
 	cmd    fsm.Grant
-	// done is closed when outcome is known.
+	// done is closed once outcome is set.
 	done    chan struct{}
 	outcome batcher.Outcome
 	// calls is the number of calls waiting for the outcome; guarded by pendingGrants.mu.
 	calls int
-	// answered is set when a call has received the grant; guarded by pendingGrants.mu.
-	answered bool
+	// delivered is set when a call has received the grant; guarded by pendingGrants.mu.
+	delivered bool
 }
 
 // propose attaches to the grant that is being proposed under this key. If there is none, it proposes cmd and records
@@ -47,7 +47,7 @@ func (k *Keeper) propose(t *tenure, key requestKey, cmd fsm.Grant) *pendingGrant
 	}
 	rec := k.record(t, key, cmd)
 	// Propose under the lock, so that two grants for one acquisition are never in flight at the same time.
-	k.cfg.Proposer.Go(cmd, func(o batcher.Outcome) { k.resolved(rec, o) })
+	k.cfg.Proposer.Go(cmd, func(o batcher.Outcome) { k.setOutcome(rec, o) })
 	return rec
 }
 
@@ -65,7 +65,7 @@ func (k *Keeper) record(t *tenure, key requestKey, cmd fsm.Grant) *pendingGrant 
 
 // assignGrant records a grant that the caller proposes on behalf of a waiting call. The waiting call then counts as one
 // of the record's calls. It returns nil if the call has ended, or if a grant of its acquisition is already in flight.
-// In that case the caller must not propose the grant.
+// If it returns nil, the caller must not propose the grant.
 func (k *Keeper) assignGrant(t *tenure, me *queuedCall, cmd fsm.Grant) *pendingGrant {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -85,7 +85,7 @@ func (k *Keeper) hasAssignedGrant(me *queuedCall) bool {
 }
 
 // withdraw records that a waiting call is ending and that no grant may be proposed on its behalf. If one has already
-// been proposed, withdraw returns false, and the call must continue to get the outcome.
+// been proposed, withdraw returns false, and the call must continue until it receives the outcome.
 func (k *Keeper) withdraw(me *queuedCall) bool {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -93,11 +93,11 @@ func (k *Keeper) withdraw(me *queuedCall) bool {
 	return me.ended
 }
 
-// giveUp is withdraw for a call that cannot continue. It reports whether a grant was given up with the call.
+// giveUp is withdraw for a call that cannot continue. It reports whether the call gave up a grant.
 //
 // Another call by the same identity may still have received that grant: a call that found the permit in the state is
-// not counted in the record. Its permit survives because a replay renews the permit before it is answered, and the
-// lessor never abandons a renewed permit.
+// not counted in the record. Its permit survives because a replay renews the permit before it returns, and the lessor
+// never abandons a renewed permit.
 func (k *Keeper) giveUp(me *queuedCall) bool {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
@@ -141,8 +141,8 @@ func (k *Keeper) proposed(key requestKey) bool {
 	return k.pending.records[key] != nil
 }
 
-// resolved records the outcome of a proposed grant.
-func (k *Keeper) resolved(rec *pendingGrant, o batcher.Outcome) {
+// setOutcome records the outcome of a proposed grant.
+func (k *Keeper) setOutcome(rec *pendingGrant, o batcher.Outcome) {
 	rec.outcome = o
 	close(rec.done)
 	k.pending.mu.Lock()
@@ -152,12 +152,13 @@ func (k *Keeper) resolved(rec *pendingGrant, o batcher.Outcome) {
 	}
 }
 
-// answer records that a call has received the outcome, which must be known. The grant is never abandoned afterwards.
-func (k *Keeper) answer(rec *pendingGrant) {
+// markDelivered records that a call has received the outcome, which must be known. The grant is never abandoned
+// afterwards.
+func (k *Keeper) markDelivered(rec *pendingGrant) {
 	k.pending.mu.Lock()
 	defer k.pending.mu.Unlock()
 	rec.calls--
-	rec.answered = true
+	rec.delivered = true
 	k.forget(rec)
 }
 
@@ -171,19 +172,19 @@ func (k *Keeper) detach(rec *pendingGrant) {
 // drop is detach for a caller that holds pendingGrants.mu.
 func (k *Keeper) drop(rec *pendingGrant) {
 	rec.calls--
-	if rec.calls > 0 || rec.answered {
+	if rec.calls > 0 || rec.delivered {
 		return
 	}
 	select {
 	case <-rec.done:
 		k.abandon(rec)
-	default: // resolved will see that no call is waiting
+	default: // the grant is abandoned once its outcome is known
 	}
 }
 
 // abandon gives back a grant that no caller received. The caller holds pendingGrants.mu.
 func (k *Keeper) abandon(rec *pendingGrant) {
-	if rec.answered {
+	if rec.delivered {
 		return
 	}
 	k.forget(rec)
@@ -198,7 +199,7 @@ func (k *Keeper) forget(rec *pendingGrant) {
 	}
 }
 
-// matches reports whether the call asks for the proposed grant. It might not, because only the client ensures that a
+// matches reports whether the call requests the proposed grant. It might not, because only the client ensures that a
 // request id is not used for two different requests.
 func (rec *pendingGrant) matches(call *AcquireCall) bool {
 	expected, requested := rec.cmd.ExpectedRevision, call.ExpectedRevision

@@ -15,7 +15,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// A request id identifies one acquisition. A call that reuses the id with another weight must not receive its permit.
+// A request id identifies one acquisition. A call that reuses the id with a different weight must not receive its
+// permit.
 func TestTryAcquire_OtherWeightWithGrantInFlight_IsDenied(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 3 })
@@ -118,8 +119,8 @@ func TestAbandon_CallCancelledAsOutcomeArrives_FreesPermit(t *testing.T) {
 }
 
 // A process that shares its identity with a waiting call may be given the call's permit first. The permit must then
-// survive the end of the waiting call.
-func TestGiveUp_OtherCallReceivedGrant_KeepsPermit(t *testing.T) {
+// survive when the waiting call ends.
+func TestGiveUp_AnotherCallReceivedGrant_KeepsPermit(t *testing.T) {
 	for name, answered := range map[string]bool{"answered": true, "not answered": false} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {

@@ -16,7 +16,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-func TestAcquire_RepeatGrantedAtOnce_LeavesNoPlaceBehind(t *testing.T) {
+func TestAcquire_RetryGrantedImmediately_LeavesNoPlaceBehind(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 2 })
 		heavy := newCall("a", "1")
@@ -32,8 +32,8 @@ func TestAcquire_RepeatGrantedAtOnce_LeavesNoPlaceBehind(t *testing.T) {
 	})
 }
 
-// The first call of an acquisition is granted just as its retry takes over its place.
-func TestAcquire_EarlierCallGranted_RetryInTheQueueIsAnswered(t *testing.T) {
+// The first call for an acquisition is granted just as its retry takes over its place.
+func TestAcquire_EarlierCallGranted_RetryInQueueIsWoken(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.mustAcquire(newCall("a", "1"))
@@ -59,8 +59,8 @@ func TestAcquire_EarlierCallGranted_RetryInTheQueueIsAnswered(t *testing.T) {
 	})
 }
 
-// staleMachine returns an old state until a call has joined the queue, as if the state changed between the decision and
-// the join.
+// staleMachine returns an old state until a call has joined the queue, as if the state had changed between the decision
+// and the join.
 type staleMachine struct {
 	Machine
 	old     *fsm.State
@@ -86,14 +86,14 @@ func TestAcquire_GrantedBeforeRetryJoins_RetryIsAnswered(t *testing.T) {
 		granted := b.wantGranted(t)
 		w.cfg.Machine = &staleMachine{Machine: w.cfg.Machine, old: old, waiters: w.WaiterCount}
 		repeat := w.startAcquire(newCall("b", "2"))
-		if a := repeat.answered(t); a.Outcome != semaphore.Refreshed || a.Permit.Token != granted.Token {
+		if a := repeat.wantAnswer(t); a.Outcome != semaphore.Refreshed || a.Permit.Token != granted.Token {
 			t.Fatalf("retry = %+v, want a refresh of its permit", a)
 		}
 		w.wantWaiters(0)
 	})
 }
 
-func TestAcquire_GrantNotAppended_PlaceIsKeptForARetry(t *testing.T) {
+func TestAcquire_GrantNotAppended_PlaceIsKeptForRetry(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.mustAcquire(newCall("a", "1"))

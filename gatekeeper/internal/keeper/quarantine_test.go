@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// recoveredMachine returns the machine of a cluster that was recovered without its majority. The old cluster had
-// granted "job" to host a, which could not be notified.
+// recoveredMachine returns a function that creates the state machine of a cluster that was recovered without its
+// majority. The old cluster had granted "job" to host a, which could not be notified.
 func recoveredMachine(t *testing.T) func() *fsm.Machine {
 	return func() *fsm.Machine {
 		old := fsm.New("old")

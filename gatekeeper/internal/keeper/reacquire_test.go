@@ -11,8 +11,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// reacquired makes a call by an identity that already holds a permit, and returns the new permit.
-func (w *world) reacquired(call *AcquireCall, supersedes uint64) *semaphore.Permit {
+// mustReacquire makes a call by an identity that already holds a permit, and returns the new permit.
+func (w *world) mustReacquire(call *AcquireCall, supersedes uint64) *semaphore.Permit {
 	w.t.Helper()
 	a := w.tryAcquire(call)
 	if a.Outcome != semaphore.Reacquired || a.Superseded != supersedes || a.Permit.Token <= supersedes {
@@ -50,7 +50,7 @@ func TestReacquire_AnotherRequest_SupersedesTheToken(t *testing.T) {
 				l := w.follow(first.Token)
 				defer l.Close()
 				w.sleep(10 * time.Second)
-				second := w.reacquired(newCall("a", requestID), first.Token)
+				second := w.mustReacquire(newCall("a", requestID), first.Token)
 				if second.GrantedNanos != first.GrantedNanos || second.GrantedRevision != first.GrantedRevision {
 					t.Errorf("permit = %+v, want the grant time and revision of %+v", second, first)
 				}
@@ -102,7 +102,7 @@ func TestReacquire_NewTokenEnds_CoolsUntilOldDeadline(t *testing.T) {
 				w.sleep(20 * time.Second)
 				w.wantStatus(first.Token, StatusRefreshed) // relied on for a minute from here
 				w.sleep(10 * time.Second)
-				second := w.reacquired(newCall("a", "2"), first.Token)
+				second := w.mustReacquire(newCall("a", "2"), first.Token)
 				left := 50 * time.Second
 				if name == "release in the next epoch" {
 					left = time.Minute
@@ -123,17 +123,17 @@ func TestReacquire_ReplacesToken_ReleaseFreesImmediately(t *testing.T) {
 		first := w.mustAcquire(newCall("a", "1"))
 		again := newCall("a", "2")
 		again.ReplacesToken = first.Token
-		second := w.reacquired(again, first.Token)
+		second := w.mustReacquire(again, first.Token)
 		w.release(second.Token)
 		w.mustAcquire(newCall("b", "1"))
 	})
 	inUpgradedWorld(t, func(w *world) { // ReplacesToken applies only to the token it names
 		w.define("job", nil)
 		first := w.mustAcquire(newCall("a", "1"))
-		second := w.reacquired(newCall("a", "2"), first.Token)
+		second := w.mustReacquire(newCall("a", "2"), first.Token)
 		again := newCall("a", "3")
 		again.ReplacesToken = second.Token
-		third := w.reacquired(again, second.Token)
+		third := w.mustReacquire(again, second.Token)
 		w.release(third.Token)
 		w.wantFreeAfter(time.Minute)
 	})
@@ -160,7 +160,7 @@ func TestReacquire_ReleaseInFlight_IsGrantedAfterRelease(t *testing.T) {
 	})
 }
 
-func TestReacquire_WithAFiring_IsDenied(t *testing.T) {
+func TestReacquire_WithFiring_IsDenied(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		first, again := newCall("a", "1"), newCall("a", "2")
@@ -180,7 +180,7 @@ func TestReacquire_MaxHoldAndMinHold_CountFromTheGrant(t *testing.T) {
 		w.sleep(40 * time.Second)
 		again := newCall("a", "2")
 		again.ReplacesToken = first.Token
-		second := w.reacquired(again, first.Token)
+		second := w.mustReacquire(again, first.Token)
 		w.sleep(49 * time.Second)
 		w.wantStatus(second.Token, StatusRefreshed)
 		w.sleep(2 * time.Second)
@@ -189,7 +189,7 @@ func TestReacquire_MaxHoldAndMinHold_CountFromTheGrant(t *testing.T) {
 }
 
 // Cancelling a request that has already been granted does not shorten min_hold.
-func TestCancel_OfAGrant_KeepsMinHold(t *testing.T) {
+func TestCancel_GrantedRequest_KeepsMinHold(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.MinHold = 30 * time.Second })
 		w.mustAcquire(newCall("a", "1"))
@@ -201,7 +201,7 @@ func TestCancel_OfAGrant_KeepsMinHold(t *testing.T) {
 	})
 }
 
-func TestByToken_AnotherIdentity_IsRefused(t *testing.T) {
+func TestReleaseAndRefresh_ByAnotherIdentity_AreRefused(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.mustAcquire(newCall("a", "1"))

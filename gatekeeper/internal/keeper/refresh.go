@@ -46,14 +46,14 @@ func (k *Keeper) Refresh(ctx context.Context, received time.Time, owner semaphor
 
 // visibleTokens holds the tokens in a frame that its principal may see.
 type visibleTokens struct {
-	tenure    *tenure // nil if all are visible and none was looked up
+	tenure    *tenure // nil if all tokens are visible without a lookup
 	tokens    []TokenRefresh
 	requested []TokenRefresh // all tokens in the frame; nil if tokens contains them all
 	hidden    []bool         // by index in requested
 }
 
-// visible omits other principals' tokens. It needs a state that reflects every answer given so far, so it fails if this
-// server is not the leader.
+// visible omits other principals' tokens. It needs a state that reflects every response sent before the call, so it
+// fails if this server is not the leader.
 func (k *Keeper) visible(owner semaphore.Owner, tokens []TokenRefresh) (visibleTokens, error) {
 	if owner.Principal == nil {
 		return visibleTokens{tokens: tokens}, nil
@@ -90,7 +90,7 @@ func (s *visibleTokens) merge(results []TokenResult) []TokenResult {
 	return all
 }
 
-// renewal is a refresh whose deadlines have been extended. It may be answered once leadership is confirmed.
+// renewal is a refresh whose deadlines have been extended. Its results may be sent once leadership is confirmed.
 type renewal struct {
 	k         *Keeper
 	tenure    *tenure
@@ -101,8 +101,8 @@ type renewal struct {
 	seen      lessor.Seen
 }
 
-// renew extends the deadlines. It always calls processed, as soon as the deadlines have been extended. If no token is
-// visible, it returns nil.
+// renew extends the deadlines and then calls processed immediately. It calls processed even if it returns an error. If
+// no token is visible, it returns nil.
 func (k *Keeper) renew(frame lessor.Frame, visible visibleTokens, processed func()) (*renewal, error) {
 	defer processed()
 	t, err := k.leading()
@@ -144,7 +144,7 @@ func (r *renewal) results() ([]TokenResult, error) {
 	return results, nil
 }
 
-// result returns the answer for one token. The token is refreshed only if its deadline was extended before Confirm and
+// result returns the result for one token. The token is refreshed only if its deadline was extended before Confirm and
 // its permit was still live, admitted and not marked afterwards.
 func (k *Keeper) result(token uint64, before, after *lessor.Verdict) TokenResult {
 	r := TokenResult{Token: token, Status: StatusRetry}
@@ -158,7 +158,7 @@ func (k *Keeper) result(token uint64, before, after *lessor.Verdict) TokenResult
 		r.Status = StatusLost
 		r.Message, r.SupersededBy = whyLost(k.cfg.Machine.State(), token)
 	case after.Status == lessor.Renewed && before.Status == lessor.Renewed:
-		r.Status, r.Duration = StatusRefreshed, before.Answer
+		r.Status, r.Duration = StatusRefreshed, before.ResponseDuration
 		if after.Decision.Stop != semaphore.NotStopping {
 			state := k.cfg.Machine.State()
 			r.Stop = after.Decision.Stop
@@ -179,7 +179,7 @@ func whyLost(state *fsm.State, token uint64) (why string, supersededBy uint64) {
 	return describeEnd(state, "", token), 0
 }
 
-// shorten commits the shorter durations that clients have sent. It does not wait for the outcome.
+// shorten commits the shorter durations that clients have reported using. It does not wait for the outcome.
 func (k *Keeper) shorten(t *tenure, verdicts []lessor.Verdict) {
 	for i := range verdicts {
 		v := &verdicts[i]
@@ -195,12 +195,12 @@ func (k *Keeper) shorten(t *tenure, verdicts []lessor.Verdict) {
 	}
 }
 
-// waitDivisor limits how long an answer waits for the log: the shortest duration in its frame, divided by waitDivisor.
-// A refresh must not be delayed by work it does not depend on.
+// waitDivisor limits how long a response waits for the log: at most the shortest duration in its frame, divided by
+// waitDivisor. A refresh must not be delayed by work it does not depend on.
 const waitDivisor = 10
 
-// lengthen commits the longer durations of edited definitions, so that the answer may use them. If a duration cannot be
-// committed in time, the answer uses the one that was in force.
+// lengthen commits the longer durations in edited definitions, so that the response may use them. If a duration is not
+// committed in time, the response contains the previous one.
 func (k *Keeper) lengthen(ctx context.Context, verdicts []lessor.Verdict) {
 	if !needsLengthening(verdicts) {
 		return
@@ -212,7 +212,7 @@ func (k *Keeper) lengthen(ctx context.Context, verdicts []lessor.Verdict) {
 	for i := range verdicts {
 		v := &verdicts[i]
 		if v.Status == lessor.Renewed {
-			shortest = min(shortest, v.Answer)
+			shortest = min(shortest, v.ResponseDuration)
 		}
 		if v.Lengthen == 0 {
 			continue
@@ -233,7 +233,7 @@ func (k *Keeper) lengthen(ctx context.Context, verdicts []lessor.Verdict) {
 		select {
 		case c := <-done:
 			if c.i >= 0 {
-				verdicts[c.i].Answer = verdicts[c.i].Lengthen
+				verdicts[c.i].ResponseDuration = verdicts[c.i].Lengthen
 			}
 		case <-late.C:
 			return

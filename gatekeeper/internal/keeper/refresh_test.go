@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// A refresh writes to the log only to lengthen the duration, and must not wait for a slow log.
+// A refresh waits for the log only to lengthen the duration, and must not wait long for a slow log.
 func TestRefresh_LongerDurationCommitsSlowly_ReturnsOldDuration(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", func(d *semaphore.Definition) { d.Duration = 10 * time.Second })
@@ -24,7 +24,7 @@ func TestRefresh_LongerDurationCommitsSlowly_ReturnsOldDuration(t *testing.T) {
 				t.Fatalf("refresh = %+v, want the old duration", r)
 			}
 		default:
-			t.Fatal("the refresh was not answered within a third of the duration")
+			t.Fatal("the refresh did not return within a third of the duration")
 		}
 	})
 }

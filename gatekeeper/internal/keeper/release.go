@@ -18,7 +18,7 @@ import (
 // may not support jobs that failed or were cut short, such a job counts as done. Release sets the command's At and
 // Cooling.
 func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, owner semaphore.Owner) (fsm.ReleaseResult, error) {
-	// Check this first, because the state of a server that is being promoted may not reflect earlier answers yet.
+	// Check this first, because the state of a server that is being promoted may not reflect earlier responses yet.
 	if _, err := k.leading(); err != nil {
 		return fsm.ReleaseResult{}, err
 	}
@@ -45,7 +45,7 @@ func (k *Keeper) Release(ctx context.Context, cmd fsm.Release, owner semaphore.O
 	return do[fsm.ReleaseResult](ctx, k, cmd)
 }
 
-// ownerOf returns the identity to which a token belongs or belonged, as far as that is recorded.
+// ownerOf returns the semaphore and the identity to which a token belongs or belonged, if they are still recorded.
 func ownerOf(state *fsm.State, token uint64) (sem string, owner semaphore.Identity, known bool) {
 	if p := state.Permit(token); p != nil {
 		return p.Semaphore, p.Identity, true
@@ -78,7 +78,7 @@ func (k *Keeper) Revoke(ctx context.Context, cmd fsm.Revoke) (fsm.PermitResult, 
 	cmd.At = time.Now()
 	r, err := do[fsm.PermitResult](ctx, k, cmd)
 	if err == nil && !r.Applied && (r.Permit == nil || r.Permit.State != semaphore.Live) {
-		return r, &NoSuchPermitError{token, "there is no live permit with this token to revoke" + stateOf(r.Permit)}
+		return r, &NoSuchPermitError{token, "there is no live permit with this token to revoke" + describeState(r.Permit)}
 	}
 	return r, err
 }
@@ -101,7 +101,7 @@ func (k *Keeper) TakeOver(ctx context.Context, cmd fsm.TakeOver) (fsm.PermitResu
 	switch {
 	case err != nil || r.Applied:
 	case r.Permit == nil || r.Permit.State != semaphore.Live:
-		return r, &NoSuchPermitError{cmd.Token, "there is no live permit with this token to take over" + stateOf(r.Permit)}
+		return r, &NoSuchPermitError{cmd.Token, "there is no live permit with this token to take over" + describeState(r.Permit)}
 	case r.Permit.Stop == semaphore.NotStopping:
 		return r, &RefusedError{fmt.Sprintf("semaphore %q no longer allows takeovers", r.Permit.Semaphore)}
 	}
@@ -114,7 +114,7 @@ func (k *Keeper) mayTakeOver(state *fsm.State, p *semaphore.Permit, by semaphore
 		return &RefusedError{fmt.Sprintf("semaphore %q does not allow takeovers; an operator can revoke permit %d", p.Semaphore, p.Token)}
 	}
 	if a := k.patterns.admission(state, sd, by); !a.Group || !a.Acquirer || len(a.Cordons) > 0 {
-		return &RefusedError{fmt.Sprintf("semaphore %q does not admit %q in group %q, which therefore cannot take over its permits", p.Semaphore, by.Acquirer, by.Group)}
+		return &RefusedError{fmt.Sprintf("semaphore %q does not admit %q in group %q, so this caller cannot take over its permits", p.Semaphore, by.Acquirer, by.Group)}
 	}
 	return nil
 }
@@ -123,12 +123,12 @@ func (k *Keeper) mayTakeOver(state *fsm.State, p *semaphore.Permit, by semaphore
 func (k *Keeper) Clear(ctx context.Context, token uint64, author, reason string) (fsm.PermitResult, error) {
 	r, err := do[fsm.PermitResult](ctx, k, fsm.Clear{Token: token, Author: author, Reason: reason, At: time.Now()})
 	if err == nil && !r.Applied {
-		return r, &NoSuchPermitError{token, "there is no permit with this token that is held for an operator" + stateOf(r.Permit)}
+		return r, &NoSuchPermitError{token, "there is no permit with this token that is held for an operator" + describeState(r.Permit)}
 	}
 	return r, err
 }
 
-func stateOf(p *semaphore.Permit) string {
+func describeState(p *semaphore.Permit) string {
 	if p == nil {
 		return ""
 	}
@@ -166,8 +166,8 @@ func (k *Keeper) Cancel(ctx context.Context, sem string, id semaphore.Identity, 
 	}
 }
 
-// cancelled returns the record of a cancelled acquisition.
-func cancelled(call *AcquireCall) fsm.Remembered {
+// cancelledRecord returns the record of the call's acquisition after Cancel has ended it.
+func cancelledRecord(call *AcquireCall) fsm.Remembered {
 	return fsm.Remembered{
 		Semaphore: call.Semaphore, Identity: call.Identity, RequestID: call.RequestID, Outcome: semaphore.EndCancelled,
 	}

@@ -126,7 +126,7 @@ func TestTryAcquire_BelowFeatureLevel3_RequestRevisionIsOmitted(t *testing.T) {
 	})
 }
 
-// A waiting call never becomes too old, because it is known not to have been granted yet. Its answer carries the
+// A waiting call never becomes too old, because it is known not to have been granted yet. Its result contains the
 // revision up to which that is known.
 func TestAcquire_WaitOutlastsTheRequestMemory_IsGranted(t *testing.T) {
 	inUpgradedWorld(t, func(w *world) {

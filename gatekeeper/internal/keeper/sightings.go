@@ -13,7 +13,7 @@ const (
 	// sightingInterval is the minimum interval between proposals of sightings.
 	sightingInterval = time.Second
 	// sightingTTL is how old a sighting may be before it is renewed. Sightings show which callers exist, not when each
-	// last asked.
+	// last requested a permit.
 	sightingTTL = 10 * time.Minute
 	// maxSightings limits the sightings in one command, and those waiting to be proposed. Sightings that do not fit are
 	// recorded on the caller's next call.
@@ -22,8 +22,8 @@ const (
 	maxSeen = 100_000
 )
 
-// sightings records which callers ask for permits, for use in previews. A caller's first sighting is proposed promptly,
-// later ones only rarely. No call waits for a proposal.
+// sightings records which callers request permits, for use in previews. A caller's first sighting is proposed promptly,
+// and later ones only rarely. No call waits for a proposal.
 type sightings struct {
 	mu      sync.RWMutex // guards renewed and waiting
 	renewed map[caller]time.Time
@@ -32,7 +32,8 @@ type sightings struct {
 
 type caller struct{ group, acquirer string }
 
-// record records that a caller asked. The common case, a caller seen recently, takes a read lock and one lookup.
+// record records that a caller requested a permit. For a caller seen recently, which is the common case, it takes a
+// read lock and one lookup.
 func (s *sightings) record(state *fsm.State, id semaphore.Identity, now time.Time) {
 	c := caller{id.Group, id.Acquirer}
 	s.mu.RLock()
@@ -70,7 +71,7 @@ func (s *sightings) take() []fsm.Sighting {
 	return waiting
 }
 
-// invalidate makes sure that sightings that could not be proposed are recorded on the caller's next call.
+// invalidate makes sure that sightings that could not be proposed are recorded on the callers' next calls.
 func (s *sightings) invalidate(list []fsm.Sighting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,8 +88,8 @@ func (s *sightings) reset() {
 	s.renewed = nil
 }
 
-// proposeSightings proposes the recorded sightings. The same caller is recorded again only after minutes, so an idle
-// cluster writes nothing.
+// proposeSightings proposes the recorded sightings. A caller is recorded again only after sightingTTL, so known callers
+// cause few log entries.
 func (k *Keeper) proposeSightings(e *epoch.Epoch) {
 	list := k.seen.take()
 	if len(list) == 0 {

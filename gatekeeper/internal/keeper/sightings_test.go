@@ -66,7 +66,7 @@ func TestSightings_AfterFailover_KnownSightingsAreNotRewritten(t *testing.T) {
 		w.define("job", func(d *semaphore.Definition) { d.Permits = 0 })
 		w.tryAcquire(newCall("a", ""))
 		w.sleep(sightingInterval)
-		// Another leader renews the sighting while this one still has the old time cached.
+		// Another leader renews the sighting, which is older than sightingTTL by then.
 		w.demote()
 		w.sleep(2 * sightingTTL)
 		w.term++
@@ -148,7 +148,7 @@ func TestSightings_ManyCallers_AreBounded(t *testing.T) {
 			t.Fatalf("got %d cached callers and %d waiting sightings, want at most %d and %d", len(s.renewed), len(s.waiting), maxSeen, maxSightings)
 		}
 		if n := len(s.take()); n == 0 {
-			t.Fatal("no sighting is waiting to be proposed")
+			t.Fatal("no sightings are waiting to be proposed")
 		}
 	})
 }

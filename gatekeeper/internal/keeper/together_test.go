@@ -14,9 +14,9 @@ import (
 
 // togetherResult holds the results of one call to TryAcquireTogether.
 type togetherResult struct {
-	open   []int
-	denied map[int]Answer
-	errs   map[int]error
+	undecided []int
+	denied    map[int]Answer
+	errs      map[int]error
 }
 
 func (w *world) tryTogether(calls ...*AcquireCall) togetherResult {
@@ -30,7 +30,7 @@ func (w *world) tryTogether(calls ...*AcquireCall) togetherResult {
 	})
 	for i := range calls {
 		if _, denied := r.denied[i]; !denied && r.errs[i] == nil {
-			r.open = append(r.open, i)
+			r.undecided = append(r.undecided, i)
 		}
 	}
 	return r
@@ -61,13 +61,13 @@ func TestTogether_Denials_ShareOneConfirmationAndMatchSingleCalls(t *testing.T) 
 		if len(confirmed) != 1 || !confirmed[0].Equal(calls[0].Received) {
 			t.Errorf("confirmed for %v, want once, for the latest call at %v", confirmed, calls[0].Received)
 		}
-		if diff := cmp.Diff([]int{1}, r.open); diff != "" || len(r.errs) != 0 || len(r.denied) != 4 {
-			t.Fatalf("TryAcquireTogether() left calls %v open, denied %d, failed with %v; want call 1 open and 4 denied", r.open, len(r.denied), r.errs)
+		if diff := cmp.Diff([]int{1}, r.undecided); diff != "" || len(r.errs) != 0 || len(r.denied) != 4 {
+			t.Fatalf("TryAcquireTogether() left calls %v undecided, denied %d, failed with %v; want call 1 undecided and 4 denied", r.undecided, len(r.denied), r.errs)
 		}
 		w.lead.set(nil)
 		for i, a := range r.denied {
 			if diff := cmp.Diff(w.tryAcquire(calls[i]), a, cmp.Comparer(func(a, b *semaphore.Permit) bool { return a == b })); diff != "" {
-				t.Errorf("call %d: answers differ (-alone +together):\n%s", i, diff)
+				t.Errorf("call %d: results differ (-alone +together):\n%s", i, diff)
 			}
 		}
 	})
@@ -87,8 +87,8 @@ func TestTogether_GrantsAndReplays_AreLeftToTryAcquire(t *testing.T) {
 		withRevision, revision := newCall("a", "2"), uint64(1)
 		withRevision.ExpectedRevision = &revision
 		r := w.tryTogether(newCall("holder", "1"), newCall("gone", "ended"), newCallFor("slow", "first", "1"), withRevision, newCall("a", "3"))
-		if diff := cmp.Diff([]int{0, 2}, r.open); diff != "" || len(r.denied) != 1 || len(r.errs) != 2 {
-			t.Errorf("TryAcquireTogether() left calls %v open, denied %v, failed with %v; want calls 0 and 2 open, 1 denied and 2 failed", r.open, r.denied, r.errs)
+		if diff := cmp.Diff([]int{0, 2}, r.undecided); diff != "" || len(r.denied) != 1 || len(r.errs) != 2 {
+			t.Errorf("TryAcquireTogether() left calls %v undecided, denied %v, failed with %v; want calls 0 and 2 undecided, 1 denied and 2 failed", r.undecided, r.denied, r.errs)
 		}
 		wantErr(t, r.errs[1], ErrRequestEnded)
 		wantErr(t, r.errs[3], ErrRevisionChanged)
@@ -116,8 +116,8 @@ func TestTogether_LeadershipNotConfirmed_DeniesNobody(t *testing.T) {
 		for range 2 { // deposed during the call, then before it
 			r = w.tryTogether(newCall("a", "1"))
 			var notLeader *consensus.NotLeaderError
-			if len(r.open) != 0 || !asError(r.errs[0], &notLeader) {
-				t.Errorf("TryAcquireTogether() left calls %v open, denied %v, failed with %v; want NotLeaderError", r.open, r.denied, r.errs)
+			if len(r.undecided) != 0 || !asError(r.errs[0], &notLeader) {
+				t.Errorf("TryAcquireTogether() left calls %v undecided, denied %v, failed with %v; want NotLeaderError", r.undecided, r.denied, r.errs)
 			}
 		}
 		w.promote(2)

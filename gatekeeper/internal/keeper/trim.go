@@ -40,7 +40,7 @@ func retentionFor(state *fsm.State, name string) *semaphore.Definition {
 	}
 }
 
-// maxForgotten limits the firings in one command. The next run, a minute later, finds those that do not fit.
+// maxForgotten limits the future firings in one command. The next run, a minute later, finds the ones that do not fit.
 const maxForgotten = 4096
 
 // forgettable selects the firings to forget: those older than the retention and, above the limit, those due furthest

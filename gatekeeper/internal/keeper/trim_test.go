@@ -29,8 +29,8 @@ func TestHousekeep_FiringsOfDeletedDefinition_AreEventuallyForgotten(t *testing.
 	})
 }
 
-// A firing without a due time is remembered up to limits on count and age. Until it is forgotten, it does not run
-// again.
+// A firing without a due time is remembered until a limit on count or age is reached. Until it is forgotten, it does
+// not run again.
 func TestHousekeep_FiringWithoutDueTime_IsKeptForRetentionPeriod(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)

@@ -72,14 +72,14 @@ func describeEnd(state *fsm.State, sem string, token uint64) string {
 		if ended != nil {
 			end = ended.Outcome
 		}
-		text := fmt.Sprintf("the permit with token %d of %q has ended: it was %s", token, p.Semaphore, end)
+		text := fmt.Sprintf("the permit with token %d for %q has ended: it was %s", token, p.Semaphore, end)
 		if !entry.At.IsZero() {
 			text += " at " + entry.At.UTC().Format(time.RFC3339)
 		}
 		return fmt.Sprintf("%s; its holder was %s in %s", text, p.Identity.Acquirer, p.Identity.Group)
 	}
 	if ended != nil {
-		return fmt.Sprintf("the permit with token %d of %q has ended: it was %s", token, sem, ended.Outcome)
+		return fmt.Sprintf("the permit with token %d for %q has ended: it was %s", token, sem, ended.Outcome)
 	}
 	return UnknownTokenMessage(token)
 }

@@ -86,17 +86,17 @@ func TestVerify_PermitEndedAndRequestForgotten_ReportsEndFromJournal(t *testing.
 	})
 }
 
-func TestVerify_OtherSemaphore_IsNotValidAndRevealsNothing(t *testing.T) {
+func TestVerify_DifferentSemaphore_IsInvalidAndReturnsNoPermit(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)
 		p := w.mustAcquire(newCall("a", "1"))
 		if v := w.wantInvalid("other", p.Token, `belongs to semaphore "job", not to "other"`); v.Permit != nil {
-			t.Errorf("Verify() returned the permit %+v of another semaphore", v.Permit)
+			t.Errorf("Verify() returned the permit %+v for another semaphore", v.Permit)
 		}
 	})
 }
 
-// A permit whose holder must stop is valid until it ends, because it still takes its slot. Resources with stricter
+// A permit whose holder must stop is valid until it ends, because it still occupies its slot. Resources with stricter
 // requirements can check Stop.
 func TestVerify_HolderMustStop_IsValidAndReturnsReason(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -176,7 +176,8 @@ func TestVerify_LeadershipNotConfirmed_ReturnsError(t *testing.T) {
 	})
 }
 
-// Verify reflects everything acknowledged before the call, in particular a grant made after this token was released.
+// Verify reflects everything acknowledged before the call, in particular the release of this token. Its slot may
+// already have been granted to another caller.
 func TestVerify_AfterAcknowledgedRelease_IsNotValid(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)

@@ -37,13 +37,14 @@ func (w *queuedCall) signal() {
 	}
 }
 
-// Acquire waits for a permit: first come, first served within a leader's term. It calls progress with the call's place
+// Acquire waits for a permit, first come, first served within a leader's term. It calls progress with the call's place
 // in the queue, and again whenever that changes, even for a worker for which there is no task. An error from progress
-// ends the call. A call lasts at most Config.MaxWait; then Answer.Repeat is set, and a retry with the same request id
-// keeps its place if it arrives within queue.Linger. If ctx ends first, the place is kept for the same time.
+// ends the call. Unless UntilAnswered is set, a call lasts at most Config.MaxWait. Answer.Repeat is then set, and a
+// retry with the same request id keeps its place if it arrives within queue.Linger. If ctx ends first, the place is
+// kept for the same time.
 //
-// A call waits only for a free permit, and for the end of a pause unless LeaveOnPause is set. Any other denial ends the
-// wait, even if a later edit causes it, and even during a pause.
+// A call waits only for a free permit, for a task if the caller is a worker, and for the end of a pause unless
+// LeaveOnPause is set. Any other denial ends the wait, even if a later edit causes it, and even during a pause.
 func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(Place) error) (Answer, error) {
 	t, err := k.leading()
 	if err != nil {
@@ -55,7 +56,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	k.noteRequest(call)
 	place := queue.Key{Semaphore: call.Semaphore, Identity: call.Identity, RequestID: k.placeID(call)}
 	queued := func() bool { return k.ahead(call.Semaphore, &place) || !k.gathered(t) }
-	r := k.settle(ctx, t, call, turn{queued: queued, waits: true})
+	r := k.settle(ctx, t, call, queuePosition{waitsAhead: queued, waits: true})
 	if r.next != queueUp {
 		if isSettled(r.err) {
 			k.leave(place, nil) // an earlier call may hold a place
@@ -70,7 +71,7 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	}
 	w, replaced := join(place, call.Request, call.Metadata, me, time.Now(), call.WaitedBefore)
 	if w == nil {
-		r := k.settle(ctx, t, call, turn{queued: queued})
+		r := k.settle(ctx, t, call, queuePosition{waitsAhead: queued})
 		if d := r.answer.Denial; d != nil && (d.Decision.Reason == semaphore.NoFreePermit || d.Decision.Reason == semaphore.Paused) {
 			d.Message += fmt.Sprintf(" Another acquire by %q in group %q is already waiting.", call.Identity.Acquirer, call.Identity.Group)
 		}
@@ -102,8 +103,8 @@ func (k *Keeper) Acquire(ctx context.Context, call *AcquireCall, progress func(P
 	return k.noteAnswer(call, r)
 }
 
-// isSettled reports whether an acquisition is finished: it was answered, or failed with an error that every retry would
-// return. After any other error, the acquisition can be retried and keeps its place.
+// isSettled reports whether an acquisition is finished: either it succeeded or was denied, or it failed with an error
+// that every retry would return. After any other error, the acquisition can be retried and keeps its place.
 func isSettled(err error) bool {
 	return err == nil || errors.Is(err, ErrRequestEnded) || errors.Is(err, ErrRequestReused) || errors.Is(err, ErrRequestTooOld) ||
 		errors.Is(err, ErrRevisionChanged) || errors.Is(err, ErrRefused)
@@ -122,7 +123,7 @@ func (k *Keeper) leave(place queue.Key, me *queuedCall) {
 	}
 }
 
-// wait keeps the call in the queue until it has an answer.
+// wait keeps the call in the queue until it has a result.
 func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queue.Waiter[*queuedCall], me *queuedCall, progress func(Place) error) round {
 	limit := time.NewTimer(k.cfg.MaxWait)
 	defer limit.Stop()
@@ -154,7 +155,7 @@ func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queu
 		offered := k.queue.Offered(w)
 		active := !me.cancelled.Load() && !me.superseded.Load()
 		if k.hasAssignedGrant(me) || active && (offered || me.recheck.Swap(false)) {
-			r := k.settle(ctx, t, call, turn{queued: func() bool { return !offered }, waits: true, me: me})
+			r := k.settle(ctx, t, call, queuePosition{waitsAhead: func() bool { return !offered }, waits: true, entry: me})
 			if r.next != queueUp {
 				// If ctx has ended, the grant that the call gave up is abandoned, and the acquisition ends with it.
 				return r.leaving(r.left || isSettled(r.err) || ctx.Err() != nil)
@@ -170,7 +171,7 @@ func (k *Keeper) wait(ctx context.Context, t *tenure, call *AcquireCall, w *queu
 		case !isCancelled && !superseded && !done:
 		case !k.withdraw(me): // it is woken again with the outcome of its grant
 		case isCancelled:
-			return failed(&RequestEndedError{cancelled(call)}).leaving(true)
+			return failed(&RequestEndedError{cancelledRecord(call)}).leaving(true)
 		case superseded:
 			return failed(ErrSuperseded)
 		case call.UntilAnswered: // its place was lost when this server lost leadership
@@ -202,7 +203,7 @@ func (k *Keeper) placeOf(w *queue.Waiter[*queuedCall]) Place {
 	return sent
 }
 
-// Waiters returns the waiters of the matching semaphores, ordered by name and place, starting after a cursor from this
+// Waiters returns the waiters for the matching semaphores, ordered by name and place, starting after a cursor from this
 // term.
 func (k *Keeper) Waiters(match func(semaphore string) bool, after queue.Cursor, limit int) []Waiter {
 	now := time.Now()
@@ -220,7 +221,7 @@ func (k *Keeper) Waiters(match func(semaphore string) bool, after queue.Cursor, 
 // tasks returns the number of a semaphore's tasks that are waiting for workers.
 func (k *Keeper) tasks(sem string) uint64 { return k.cfg.Machine.State().Work(sem).Waiting }
 
-// QueueLength returns the number of callers waiting for a permit of a semaphore. Workers for which there is no task are
+// QueueLength returns the number of callers waiting for a semaphore's permits. Workers for which there is no task are
 // not counted.
 func (k *Keeper) QueueLength(sem string) int { return k.queue.Length(sem, k.tasks(sem)) }
 
@@ -229,12 +230,12 @@ func (k *Keeper) QueueLength(sem string) int { return k.queue.Length(sem, k.task
 func (k *Keeper) InQueue(sem string) (all, workers int) { return k.queue.Len(sem) }
 
 // FirstWorker returns the weight of the first worker in a semaphore's queue, and how many callers ahead of it are not
-// workers. ok is false if the queue has no worker.
+// workers. ok is false if the queue has no workers.
 func (k *Keeper) FirstWorker(sem string) (weight uint32, ahead int, ok bool) {
 	return k.queue.FirstWorker(sem)
 }
 
-// queueEmpty reports whether the queue of a semaphore is empty.
+// queueEmpty reports whether a semaphore's queue is empty.
 func (k *Keeper) queueEmpty(sem string) bool {
 	all, _ := k.queue.Len(sem)
 	return all == 0

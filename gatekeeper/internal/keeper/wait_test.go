@@ -65,7 +65,7 @@ func TestAcquire_FirstInQueue_IsGrantedInSameEntryAsRelease(t *testing.T) {
 		w.release(p.Token)
 		a := <-b.answer
 		if a.Outcome != semaphore.Granted || !c.isWaiting() {
-			t.Fatalf("Acquire() by b = %+v, c waits: %v; want granted, true", a, c.isWaiting())
+			t.Fatalf("Acquire() by b = %+v, c is waiting: %v; want granted, true", a, c.isWaiting())
 		}
 		if n := w.tape.entries() - before; n != 1 {
 			t.Fatalf("the release and the grant took %d entries, want 1", n)
@@ -331,8 +331,8 @@ func TestRefresh_LongerDuration_IsCommittedBeforeItIsReturned(t *testing.T) {
 	})
 }
 
-// The holder may rely on the old, longer duration until it states the shorter one. The next leader must therefore still
-// use the longer duration.
+// The holder may rely on the old, longer duration until it states the shorter one. So the next leader must still use
+// the longer duration.
 func TestRefresh_ShorterDuration_TakesEffectOnceHolderStatesIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.define("job", nil)

@@ -141,7 +141,7 @@ func TestAcquire_OnePerAcquirer_FurtherCallsAreDenied(t *testing.T) {
 		w.release((<-withFiring.answer).Permit.Token)
 		again := w.mustAcquire(callFromHost("5", ""))
 		if next := w.startAcquire(callFromHost("6", "")); !next.isWaiting() {
-			t.Errorf("a call was denied although no other call is waiting: %+v", (<-next.answer).Denial)
+			t.Errorf("a call was denied even though no other call was waiting: %+v", (<-next.answer).Denial)
 		} else {
 			w.release(again.Token)
 			<-next.answer

@@ -191,7 +191,7 @@ func refreshWithContext(ctx context.Context, f *Frame, tokens []TokenRefresh) ([
 	}
 }
 
-// refreshStating refreshes one token on a stream, and states the duration that its client relies on.
+// refreshStating refreshes one token on a stream and states the duration that its client relies on.
 func (w *world) refreshStating(l *Listener, token uint64, stated time.Duration) TokenResult {
 	w.t.Helper()
 	r, err := refreshOn(l.Receive(), []TokenRefresh{{Token: token, Duration: stated}})
@@ -221,7 +221,7 @@ func (w *world) sleep(d time.Duration) {
 	synctest.Wait()
 }
 
-// tape is the log of one server. It applies entries immediately unless they are held back.
+// tape is one server's log. It applies entries immediately unless they are held back.
 type tape struct {
 	machine *fsm.Machine
 
@@ -257,7 +257,7 @@ func (t *tape) Append(entry []byte) *consensus.Pending {
 	return p
 }
 
-// apply is called with the lock held.
+// apply applies one entry. The caller holds mu.
 func (t *tape) apply(h *heldEntry) {
 	t.index++
 	t.count++
@@ -326,7 +326,7 @@ func (t *tape) entries() int {
 	return t.count
 }
 
-// lastEntry returns the commands of the last applied entry.
+// lastEntry returns the commands in the last applied entry.
 func (t *tape) lastEntry() []fsm.Command {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -30,8 +30,7 @@ func BenchmarkApplied_EditSemaphoreWithManyHolders(b *testing.B) {
 	}
 }
 
-// max_hold is edited while the semaphore has several chunks of holders. All holders, old and new, are notified when it
-// has passed.
+// max_hold is edited while the semaphore has several chunks of holders. Every holder is notified when it has passed.
 func TestApplied_MaxHoldEdited_EveryHolderIsNotifiedInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var notified atomic.Int64

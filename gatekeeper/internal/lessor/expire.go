@@ -106,8 +106,8 @@ func endCommand(state *fsm.State, p *semaphore.Permit, term uint64, held time.Du
 	return fsm.Expire{Token: p.Token, Term: term, Cooling: semaphore.LossCooling(def, held), At: at}
 }
 
-// propose proposes to end permits whose leases are marked. It removes the marks of those whose commands definitely did
-// not reach the log.
+// propose proposes the commands that end permits whose leases are marked. It removes a lease's mark if its command
+// definitely never reached the log, or was applied without ending the permit.
 func (l *Lessor) propose(e *epoch.Epoch, cmds []fsm.Command, tokens []uint64) {
 	e.Propose(func(i int, err error) {
 		le := l.leases[tokens[i]]
@@ -132,9 +132,9 @@ func (l *Lessor) propose(e *epoch.Epoch, cmds []fsm.Command, tokens []uint64) {
 // event that reports the end has already been delivered, the newest state no longer contains the permit. If it arrives
 // later, it drops the lease.
 //
-// Permits with a short lifetime come first. The other leases are less urgent than the callers waiting for the new
-// leader, so they are created with delays between chunks, but still in time. Only the notification of a holder past
-// max_hold may be late.
+// The leases of short-lived permits are created first. The other leases are less urgent than the callers waiting for
+// the new leader, so they are created with delays between chunks, but still in time. Only the notification of a holder
+// past max_hold may be late.
 func (l *Lessor) adopt(e *epoch.Epoch, state *fsm.State) {
 	visit := func(old *semaphore.Permit) {
 		now := l.cfg.State()
@@ -155,7 +155,7 @@ func (l *Lessor) adopt(e *epoch.Epoch, state *fsm.State) {
 	epoch.Walk(e, min(rest, maxRest), others, visit)
 }
 
-// rearm recomputes the max_hold deadlines of the holders of a semaphore after its max_hold was edited.
+// rearm recomputes the max_hold deadlines of a semaphore's holders after max_hold has been edited.
 func (l *Lessor) rearm(e *epoch.Epoch, sem string, state *fsm.State) {
 	epoch.Walk(e, 0, state.Holders(sem), func(old *semaphore.Permit) {
 		now := l.cfg.State()

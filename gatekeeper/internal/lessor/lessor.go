@@ -21,7 +21,7 @@ type Config struct {
 	Overheld func(*semaphore.Permit)
 }
 
-// Lessor tracks the deadline of every live and cooling permit of one epoch. When the deadline passes, it proposes to
+// Lessor tracks the deadline of every live and cooling permit in one epoch. When the deadline passes, it proposes to
 // end the permit. It is safe for concurrent use. While this server is not the leader, it tracks no deadlines and ends
 // no permits. See package epoch for Demote and Close.
 type Lessor struct {
@@ -38,7 +38,7 @@ type Lessor struct {
 	marks  uint64
 	leases map[uint64]*lease
 	due    epoch.Heap[*lease]
-	// owed maps a permit's token to the last deadline of the tokens that it superseded. Few have an entry.
+	// owed maps a permit's token to the last deadline of the tokens that it superseded. Few permits have one.
 	owed map[uint64]moment
 }
 
@@ -48,9 +48,10 @@ type lease struct {
 	deadline moment
 	// since is when the permit was granted or, for a permit from before this epoch, the promotion.
 	since moment
-	// maxHoldAt is when max_hold runs out. It is zero without max_hold, and once the holder has been notified.
+	// maxHoldAt is when max_hold runs out. It is zero if there is no max_hold, or once the holder has been notified.
 	maxHoldAt moment
-	// lastAdmitted is the last judgement that raised no objection to the permit. It is valid until its rules change.
+	// lastAdmitted is the last judgement that raised no objection to the permit. See judgement.isValid for how long it
+	// remains valid.
 	lastAdmitted judgement
 	// shortening is the shorter duration being committed, or zero. Until the outcome is known, no response may exceed
 	// it.
@@ -173,7 +174,7 @@ func (l *Lessor) supersede(e *fsm.Event, state *fsm.State) {
 	l.drop(old.token)
 }
 
-// put creates the lease of a permit whose duration counts from the given moment.
+// put creates a lease for a permit whose duration counts from the given moment.
 func (l *Lessor) put(p *semaphore.Permit, start moment) *lease {
 	le := &lease{token: p.Token, since: start, deadline: start.add(lifetime(p)), cooling: p.State == semaphore.Cooling, index: unscheduled}
 	if p.Owes {

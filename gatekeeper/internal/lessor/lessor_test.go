@@ -31,7 +31,7 @@ func newBench(t testing.TB) *bench {
 	return b
 }
 
-// edit returns a command that edits the definition of the pool.
+// edit returns a command that edits the pool's definition.
 func (b *bench) edit(change func(*semaphore.Definition)) fsm.EditBatch {
 	return fsm.EditBatch{Changes: []fsm.Change{b.Replace("pool", change)}}
 }
@@ -93,12 +93,12 @@ func TestPromote_ShortPermits_GetLeasesFirst(t *testing.T) {
 		b.promote(1)
 		defer b.Close()
 		if n, hasShort := b.Len(), b.hasLease(3*epoch.Chunk+1); !hasShort || n == 3*epoch.Chunk+1 {
-			t.Fatalf("%d leases immediately after the promotion, including the short permit: %t; want some of them, true", n, hasShort)
+			t.Fatalf("got %d leases immediately after the promotion, including the short-lived permit's: %t; want only some of the leases, true", n, hasShort)
 		}
 		time.Sleep(time.Second + semaphore.Grace(time.Second))
 		synctest.Wait()
 		if n := b.State().PermitCount(); n != 3*epoch.Chunk || b.Len() != n {
-			t.Fatalf("%d permits and %d leases remain, want only the long ones", n, b.Len())
+			t.Fatalf("%d permits and %d leases remain, want only the long-lived ones", n, b.Len())
 		}
 	})
 }

@@ -13,15 +13,15 @@ type Status uint8
 const (
 	// NotLeading means that the epoch is not current, so the status of the permit is unknown.
 	NotLeading Status = iota
-	// Renewed means that the permit is live and not marked, and the rule admits it. Renew has extended its deadline.
+	// Renewed means that the permit is live and not marked, and the rules admit it. Renew has extended its deadline.
 	Renewed
-	// Refused means that the permit is live, but the rule no longer admits it; see Decision. Its deadline was not
+	// Refused means that the permit is live, but the rules no longer admit it; see Decision. Its deadline was not
 	// extended.
 	Refused
 	// Ended means that this server's state contains no such live permit. The caller must call Confirm before it returns
 	// this status.
 	Ended
-	// Marked means that the end of the permit has been proposed, but the proposal is not resolved yet.
+	// Marked means that a command that ends the permit has been proposed, but its outcome is not known yet.
 	Marked
 	// Foreign means that the permit is live, but its identity differs from the frame's.
 	Foreign
@@ -34,11 +34,11 @@ type Refresh struct {
 	ClientDuration time.Duration
 }
 
-// Frame is the source of a refresh.
+// Frame describes the stream frame or unary call that carried refreshes.
 type Frame struct {
 	Received time.Time
-	// Stream is the number of the stream that carried the frame, in the order in which streams were opened. It is 0 for
-	// a unary call.
+	// Stream is the number of the stream that carried the frame. Streams are numbered in the order in which they were
+	// opened. Stream is 0 for a unary call.
 	Stream uint64
 	// Owner is the owner of the permits that the frame refreshes.
 	Owner semaphore.Owner
@@ -49,8 +49,8 @@ type Verdict struct {
 	Status   Status
 	Permit   *semaphore.Permit // nil if Ended or NotLeading
 	Decision semaphore.Decision
-	// Answer is the duration that may be sent in the response now.
-	Answer time.Duration
+	// ResponseDuration is the duration that may be sent in the response now.
+	ResponseDuration time.Duration
 	// Lengthen, if not 0, is the definition's longer duration. It may be sent instead once it has been committed.
 	Lengthen time.Duration
 	// Shorten, if not 0, is a shorter duration that the caller must now commit; see Shortened.
@@ -196,14 +196,14 @@ func (le *lease) durations(v *Verdict, stream uint64, received moment, clientDur
 	soleUser := (le.otherResponse == 0 || now.sub(le.otherResponse) >= replicated) && owed <= now
 	switch {
 	case le.shortening != 0:
-		v.Answer = min(want, le.shortening)
+		v.ResponseDuration = min(want, le.shortening)
 	case want > replicated:
-		v.Answer, v.Lengthen = replicated, want
+		v.ResponseDuration, v.Lengthen = replicated, want
 	case want < replicated && clientDuration > 0 && clientDuration <= want && sameStream && newest && soleUser:
 		le.shortening = want
-		v.Answer, v.Shorten = want, want
+		v.ResponseDuration, v.Shorten = want, want
 	default:
-		v.Answer = want
+		v.ResponseDuration = want
 	}
 	if stream == 0 || le.stream != 0 && !sameStream {
 		le.otherResponse = now

@@ -11,7 +11,7 @@ import (
 )
 
 // A judgement is kept until something it depends on changes.
-func TestRenew_JudgementInputChanges_IsJudgedAgain(t *testing.T) {
+func TestRenew_RelevantChange_PermitIsJudgedAgain(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		command  func(b *bench) fsm.Command
@@ -66,7 +66,7 @@ func TestRenew_JudgementInputChanges_IsJudgedAgain(t *testing.T) {
 					t.Fatal("the command changed nothing")
 				}
 				if renewOne(b.Lessor, 1, 1, admit); (judged == 2) != c.rejudged {
-					t.Errorf("the permit was judged %d times in total, want it judged again: %t", judged, c.rejudged)
+					t.Errorf("the permit was judged %d times in total, want another judgement after the change = %t", judged, c.rejudged)
 				}
 			})
 		})
@@ -83,7 +83,7 @@ func TestRenew_RefusedOrStopping_IsJudgedEachTime(t *testing.T) {
 		decision := semaphore.Decision{Outcome: semaphore.Refreshed, Stop: semaphore.StopRevoked}
 		admit := func(*fsm.State, *semaphore.Permit, bool) semaphore.Decision { return decision }
 		if v := renewOne(b.Lessor, 1, 1, admit); v.Decision != decision {
-			t.Errorf("Renew() = %+v, want the decision of Admit", v)
+			t.Errorf("Renew() = %+v, want the decision that admit returned", v)
 		}
 		decision = semaphore.Decision{Outcome: semaphore.Denied}
 		if v := renewOne(b.Lessor, 1, 1, admit); v.Status != Refused {
@@ -119,7 +119,7 @@ func TestRenew_MaxHoldElapses_IsJudgedAgain(t *testing.T) {
 }
 
 // Unchanged lets a refresh skip the call to Check, so it must detect everything that could change the result.
-func TestUnchanged_EntryMarkOrEpoch_ReturnsFalse(t *testing.T) {
+func TestUnchanged_AfterEntryMarkOrEndOfEpoch_ReturnsFalse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		b.fill(2)

@@ -15,9 +15,9 @@ import (
 //	/readyz         200 while ready returns nil, else 503 with the error: calls should go elsewhere
 //	/debug/pprof/   profiles of the process, for use with go tool pprof
 //
-// A nil function counts as one that returns nil. Handler does not authenticate: anyone who can reach the port can read
-// everything on it and take profiles, so bind it where only operators can reach it. The caller sets the timeouts. A
-// profile extends the write timeout of its response.
+// A nil function is treated as if it returned nil. The handler does not authenticate callers: anyone who can reach the
+// port can read everything on it and take profiles, so bind it where only operators can reach it. The caller sets the
+// timeouts. A profile extends the write timeout of its response.
 func Handler(g prometheus.Gatherer, healthy, ready func() error) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(g, promhttp.HandlerOpts{EnableOpenMetrics: true}))

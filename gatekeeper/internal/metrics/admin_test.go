@@ -25,7 +25,7 @@ func get(t *testing.T, h http.Handler, method, target string) (status int, body 
 	return w.Code, string(b)
 }
 
-func TestHandler_EveryPage(t *testing.T) {
+func TestHandler_EveryPage_ReturnsStatusAndContent(t *testing.T) {
 	bad := func() error { return errors.New("no leader is known") }
 	h := Handler(newMetrics(t), nil, bad)
 	for _, c := range []struct {

@@ -18,10 +18,9 @@ type Sources struct {
 	// Waiters returns the number of acquires in the queues, Deadlines the number of permits whose deadlines the leader
 	// tracks, Watchers the number of open subscriptions, and Waiting the number of commands waiting for a log entry.
 	Waiters, Deadlines, Watchers, Waiting func() int
-	// Recovering returns how much longer a recovery prevents all grants, or false if it does not.
+	// Recovering returns how much longer a recovery prevents all grants, or false if none does.
 	Recovering func() (time.Duration, bool)
-	// Missing returns the number of semaphores with expect_every that are missing their work, for one kind of missed
-	// work.
+	// Missing returns the number of semaphores for which the given kind of missed work is reported.
 	Missing func(fsm.Missed) int
 	// HostClocks returns how many callers have clocks that differ from this server's.
 	HostClocks func() int
@@ -38,7 +37,7 @@ type Sources struct {
 	Admission *admission.Control
 }
 
-// Attach sets the sources of the metrics that are not counted. Until then, those metrics are 0.
+// Attach sets the sources of the metrics that are read at each scrape. Until then, those metrics are 0.
 func (m *Metrics) Attach(s Sources) { m.sources.Store(&s) }
 
 func (m *Metrics) newGauges() prometheus.Collector {
@@ -79,7 +78,7 @@ func (m *Metrics) newGauges() prometheus.Collector {
 	missed := func(kind string, which fsm.Missed) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Namespace: namespace, Name: "missed_semaphores",
-			Help:        "Semaphores with expect_every whose expected work is missing, on the leader.",
+			Help:        "Semaphores with expect_every whose expected work is missing, as detected by the leader.",
 			ConstLabels: prometheus.Labels{"kind": kind},
 		}, func() float64 {
 			if s := m.sources.Load(); s != nil && s.Missing != nil {
@@ -115,8 +114,8 @@ func (m *Metrics) newGauges() prometheus.Collector {
 		state("tasks_held", "Tasks held by workers.", func(s *fsm.State) float64 { return float64(s.AllWork().Held) }),
 		state("work_bytes", "Bytes stored and reserved for jobs.", func(s *fsm.State) float64 { return float64(s.WorkBytes()) }),
 		number("waiters", "Acquire calls waiting in the leader's queues, excluding idle workers.", func(s *Sources) func() int { return s.Waiters }),
-		number("host_clocks_off", "Callers whose clocks differ from the leader's by more than 5 minutes, on the leader.", func(s *Sources) func() int { return s.HostClocks }),
-		number("member_clocks_off", "Members whose clocks differ from the other members' clocks, on the leader.", func(s *Sources) func() int { return s.SkewedClocks }),
+		number("host_clocks_off", "Callers whose clocks differ from the leader's by more than 5 minutes, as measured by the leader.", func(s *Sources) func() int { return s.HostClocks }),
+		number("member_clocks_off", "Members whose clocks differ from the other members' clocks, as measured by the leader.", func(s *Sources) func() int { return s.SkewedClocks }),
 		number("deadlines", "Permits whose deadlines the leader tracks.", func(s *Sources) func() int { return s.Deadlines }),
 		number("watchers", "Open subscriptions to applied changes.", func(s *Sources) func() int { return s.Watchers }),
 		gauge("recovery_wait_seconds", "Time until permits are granted again after a recovery; 0 if they are already being granted.", func(s *Sources) float64 {
@@ -156,7 +155,7 @@ func (m *Metrics) newAdmitted() prometheus.Collector {
 	}
 	g := group{prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: namespace, Name: "rpc_open",
-		Help: "Open calls and streams: in progress, waiting, or not received yet. Those that refresh or end permits are not counted.",
+		Help: "Open calls and streams: in progress, waiting, or not received yet. Calls that refresh or end permits are not counted.",
 	}, read(func(c *admission.Control) float64 { return float64(c.OpenCalls()) }))}
 	for _, k := range admission.Kinds() {
 		g = append(g, prometheus.NewGaugeFunc(prometheus.GaugeOpts{

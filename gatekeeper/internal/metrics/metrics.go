@@ -23,8 +23,8 @@ type Metrics struct {
 	log       log
 }
 
-// New creates the metrics of one server, in a separate registry and, unless it is nil, also in the given one. If the
-// given registry returns an error, nothing is registered. The usual cause is that it already contains another server's
+// New creates one server's metrics and registers them in a separate registry and, if extra is not nil, also in extra.
+// If extra returns an error, nothing is registered. The usual cause is that it already contains another server's
 // metrics.
 func New(extra prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{registry: prometheus.NewRegistry()}
@@ -40,14 +40,15 @@ func New(extra prometheus.Registerer) (*Metrics, error) {
 	return m, nil
 }
 
-// Close unregisters these metrics from the registry that New was given. Metrics that were registered through Registerer
-// remain.
+// Close unregisters these metrics everywhere, including the registry that New was given. Metrics that were registered
+// through Registerer remain.
 func (m *Metrics) Close() { m.registerer.Unregister(&m.own) }
 
-// Registerer returns a registerer that other packages use to add their metrics to these.
+// Registerer returns the registerer through which other packages add their metrics.
 func (m *Metrics) Registerer() prometheus.Registerer { return m.registerer }
 
-// Gather returns the metrics that the admin port shows: these, those of other packages, and those of the process.
+// Gather returns all metrics that the admin port shows: these metrics, those added through Registerer, and the process
+// metrics.
 func (m *Metrics) Gather() ([]*dto.MetricFamily, error) { return m.registry.Gather() }
 
 // group combines collectors that are registered together.

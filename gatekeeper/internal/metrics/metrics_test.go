@@ -206,7 +206,7 @@ func TestAttach_RefusedCalls_AreCountedByScope(t *testing.T) {
 		_ = call.Work(t.Context(), admission.Identity{}) // all but the first are refused
 	}
 	wantMetrics(t, m, `
-# HELP gatekeeper_rpc_open Open calls and streams: in progress, waiting, or not received yet. Those that refresh or end permits are not counted.
+# HELP gatekeeper_rpc_open Open calls and streams: in progress, waiting, or not received yet. Calls that refresh or end permits are not counted.
 # TYPE gatekeeper_rpc_open gauge
 gatekeeper_rpc_open 3
 `, "gatekeeper_rpc_open")
@@ -275,7 +275,7 @@ func TestNew_GivenRegistry_HasMetricsUntilClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	custom := prometheus.NewCounter(prometheus.CounterOpts{Name: "gatekeeper_room_total", Help: "A metric of another package."})
+	custom := prometheus.NewCounter(prometheus.CounterOpts{Name: "gatekeeper_room_total", Help: "A metric from another package."})
 	m.Registerer().MustRegister(custom)
 	for _, g := range []prometheus.Gatherer{m, external} {
 		if n, err := testutil.GatherAndCount(g, "gatekeeper_revision", "gatekeeper_room_total"); n != 2 || err != nil {
@@ -287,7 +287,7 @@ func TestNew_GivenRegistry_HasMetricsUntilClose(t *testing.T) {
 		t.Error("New() registered the metrics of a second server in the same registry")
 	}
 	if !m.Registerer().Unregister(custom) || m.Registerer().Unregister(custom) {
-		t.Error("Unregister() of the added metric did not succeed exactly once")
+		t.Error("Unregister() of the added metric did not return true once and then false")
 	}
 	m.Close()
 	if n, err := testutil.GatherAndCount(external); n != 0 || err != nil {

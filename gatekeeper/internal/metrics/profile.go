@@ -33,7 +33,7 @@ func listProfiles(w http.ResponseWriter, _ *http.Request) {
 }
 
 // serveProfile responds the way net/http/pprof does: "profile" and "trace" run for a limited time, and debug selects
-// text.
+// text output.
 func serveProfile(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	switch name {
@@ -79,7 +79,7 @@ func serveTimed(w http.ResponseWriter, r *http.Request, name string, seconds int
 	setAttachment(w, name)
 	if err := start(w); err != nil {
 		w.Header().Del("Content-Disposition")
-		// A process can run only one at a time.
+		// A process can run only one profile of each kind at a time.
 		writeText(w, http.StatusConflict, fmt.Sprintf("cannot start the profile: %v\n", err))
 		return
 	}
@@ -94,7 +94,8 @@ func setAttachment(w http.ResponseWriter, name string) {
 	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
 }
 
-// intParam parses a query parameter between 0 and limit.
+// intParam parses a query parameter, which must be between 0 and limit. If the parameter is absent, it returns
+// fallback.
 func intParam(r *http.Request, name string, fallback, limit int) (int, error) {
 	s := r.FormValue(name)
 	if s == "" {

@@ -2,7 +2,7 @@ package metrics
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// tee registers with several registerers, or with none of them if one fails.
+// tee registers collectors with several registerers, or with none of them if one fails.
 type tee []prometheus.Registerer
 
 // Register registers c with all registerers or with none.

@@ -19,7 +19,7 @@ type Config struct {
 	State func() *fsm.State
 	// Propose appends a command to the log and reports its outcome exactly once. Neither Propose nor done may block.
 	Propose func(cmd fsm.Command, done func(batcher.Outcome))
-	// HasWaiters reports whether a caller is waiting in the queue of a semaphore.
+	// HasWaiters reports whether a caller is waiting in a semaphore's queue.
 	HasWaiters func(semaphore string) bool
 }
 
@@ -67,7 +67,7 @@ func (l *Listener) Promote(term uint64, instant time.Time, state *fsm.State) {
 	})
 }
 
-// forget drops all records of an epoch.
+// forget drops all of the epoch's records.
 func (l *Listener) forget() {
 	l.records, l.list, l.counts = nil, nil, [Kinds]int{}
 	l.watched.Store(0)
@@ -89,9 +89,9 @@ func (l *Listener) Denied(sem string, id semaphore.Identity, reason semaphore.Re
 	})
 }
 
-// Progress records that the job of a permit reported progress at the given time.
+// Progress records that a permit's job reported progress at the given time.
 func (l *Listener) Progress(sem string, token uint64, at time.Time) {
-	l.withRecord(sem, func(r *record) { r.report(token, at) })
+	l.withRecord(sem, func(r *record) { r.recordProgress(token, at) })
 }
 
 // Of reports whether a semaphore is missing its work, and how.
@@ -107,7 +107,7 @@ func (l *Listener) Counts() [Kinds]int {
 	return l.counts
 }
 
-// withRecord calls do with the record of a semaphore, if there is one, while holding the lock.
+// withRecord calls do with a semaphore's record, if it has one, while holding the lock.
 func (l *Listener) withRecord(sem string, do func(*record)) {
 	if l.watched.Load() == 0 {
 		return
@@ -159,8 +159,8 @@ func (l *Listener) handleEvent(e *fsm.Event, now time.Time) {
 	}
 }
 
-// definitionChanged starts, changes or stops the tracking of a definition that was edited. sd is nil if it was deleted.
-// The first expect_every interval starts now.
+// definitionChanged starts, updates or stops tracking a definition that was edited. sd is nil if it was deleted. When
+// tracking starts, the first expect_every interval begins at now.
 func (l *Listener) definitionChanged(name string, r *record, sd *fsm.StoredDefinition, now time.Time) {
 	switch {
 	case sd == nil || sd.Definition.ExpectEvery == 0:

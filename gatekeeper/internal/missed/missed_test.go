@@ -86,7 +86,7 @@ func TestMissed_NoProgress_IsReportedOnlyForReportingJobs(t *testing.T) {
 		w.want(fsm.HeldTooLong) // the job makes progress, but has held its permit too long
 		w.Sleep(11 * time.Minute)
 		if r := w.want(fsm.NoProgress); !strings.Contains(r.Text, "last reported progress") {
-			t.Errorf("Of() = %+v, want text with the last progress", r)
+			t.Errorf("Of() = %+v, want text that says when progress was last reported", r)
 		}
 		w.Progress("job", token, time.Now())
 		w.Sleep(2 * time.Second)

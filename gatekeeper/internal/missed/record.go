@@ -14,8 +14,7 @@ type record struct {
 	index int // in Listener.list
 	every time.Duration
 	// from is when tracking started. held is when the semaphore was last known to be held, and asked is when a caller
-	// last asked. denied is when a caller was last denied. asker is that caller, and reason and message give the
-	// reason.
+	// last asked. denied is when a caller was last denied. asker is that caller, and reason and message say why.
 	from, held, asked, denied time.Time
 	asker                     semaphore.Identity
 	reason                    semaphore.Reason
@@ -26,8 +25,8 @@ type record struct {
 	Report
 	// fromJournal means that Report is from the journal of an earlier epoch, and nothing has changed since.
 	fromJournal bool
-	// noted is the kind in the newest entry of the journal. noting means that the command for the next entry has been
-	// proposed and has no outcome yet.
+	// noted is the kind in the journal's newest note. noting means that the command for the next note has been proposed
+	// and has no outcome yet.
 	noted  fsm.Missed
 	noting bool
 	// next is when the record must be checked again.
@@ -36,14 +35,14 @@ type record struct {
 
 // holding is one live permit.
 type holding struct {
-	id       semaphore.Identity
-	since    time.Time
-	granted  time.Time // by the clock of the leader that granted it; for display
-	reports  bool
-	progress time.Time
+	id              semaphore.Identity
+	since           time.Time
+	granted         time.Time // according to the clock of the leader that granted it; for display only
+	reportsProgress bool      // its job has reported progress
+	progress        time.Time
 }
 
-// checkSoon schedules an immediate check if work is missed, because the event may end or change the report.
+// checkSoon schedules an immediate check if work is missing, because the event may end or change the report.
 func (r *record) checkSoon(now time.Time) {
 	if r.Kind != fsm.NothingMissed {
 		r.next = now
@@ -73,13 +72,13 @@ func (r *record) end(token uint64, now time.Time) {
 	r.held, r.fromJournal, r.next = now, false, now
 }
 
-func (r *record) report(token uint64, at time.Time) {
+func (r *record) recordProgress(token uint64, at time.Time) {
 	h := r.holders[token]
-	if h == nil || h.reports && !at.After(h.progress) {
+	if h == nil || h.reportsProgress && !at.After(h.progress) {
 		return
 	}
-	first := !h.reports
-	h.reports, h.progress = true, at
+	first := !h.reportsProgress
+	h.reportsProgress, h.progress = true, at
 	if first || r.Kind != fsm.NothingMissed {
 		r.next = time.Now()
 	}
@@ -133,7 +132,7 @@ func (r *record) judgeHeld(now time.Time) (report Report, next time.Time) {
 	}
 	next = now.Add(r.every)
 	for token, h := range r.holders {
-		if h.reports {
+		if h.reportsProgress {
 			checkNoLaterThan(h.progress.Add(r.every + 1))
 			if now.Sub(h.progress) > r.every && (stuck == 0 || h.progress.Before(r.holders[stuck].progress)) {
 				stuck = token

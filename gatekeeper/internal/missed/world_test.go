@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is a Listener on a real state machine, with virtual time. "job" is expected every hour.
+// world is a Listener with a real state machine and virtual time. Work on "job" is expected every hour.
 type world struct {
 	*epochtest.World
 	*Listener
@@ -68,7 +68,7 @@ func (w *world) deny(reason semaphore.Reason) {
 	w.Denied("job", host, reason, "It is "+reason.String()+".")
 }
 
-// want checks which kind of work "job" is missing, the counts, and the last note in the journal.
+// want checks which kind of missed work is reported for "job", the counts, and the last note in the journal.
 func (w *world) want(kind fsm.Missed) Report {
 	w.T.Helper()
 	r, isMissed := w.Of("job")

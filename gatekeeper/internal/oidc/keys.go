@@ -73,7 +73,7 @@ func parseKeys(text []byte) (*keySet, error) {
 }
 
 // publicKey returns a key that can verify signatures. It returns false for a symmetric or private key, an RSA key that
-// is too short, and any other kind.
+// is too short, and any other kind of key.
 func publicKey(k any) (interface{ Equal(x crypto.PublicKey) bool }, bool) {
 	switch k := k.(type) {
 	case *rsa.PublicKey:

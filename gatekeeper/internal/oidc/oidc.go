@@ -19,8 +19,8 @@ import (
 // limited to 16 KiB in total.
 const MaxToken = 8 << 10
 
-// leeway is how far the issuer's clock may be ahead of this one. The expiry of a JWT has no leeway, because clients can
-// renew a JWT in advance.
+// leeway is how far the issuer's clock may be ahead of this server's. The expiry of a JWT has no leeway, because
+// clients can renew a JWT in advance.
 const leeway = 30 * time.Second
 
 // algorithms are the accepted signature algorithms. All are asymmetric, so that knowing a public key is not enough to
@@ -40,9 +40,9 @@ const claimEmail = "email"
 type Config struct {
 	// Issuer and Audience must match the claims iss and aud.
 	Issuer, Audience string
-	// KeysFile and KeysURL are the file or the URL of a JWK Set.
+	// KeysFile and KeysURL locate a JWK Set. At most one of them is set.
 	KeysFile, KeysURL string
-	// CAFile contains the CA certificates that verify the servers of KeysURL and the issuer. Default: the system's.
+	// CAFile contains the CA certificates used for HTTPS requests to the issuer and to KeysURL. Default: the system's.
 	CAFile string
 	// Claims are the claims that prove subjects, in order of precedence. Default: DefaultClaims.
 	Claims []string
@@ -67,10 +67,10 @@ func (e *UnavailableError) Error() string {
 
 func (e *UnavailableError) Unwrap() error { return e.Err }
 
-// Login is the identity that a JWT proves. It never changes.
+// Login is the identity that a JWT proves. It is immutable.
 type Login struct {
-	// Subjects are the subjects that its claims prove, in order of precedence. Subjects from the same claim have equal
-	// precedence.
+	// Subjects are the subjects that its claims prove, in order of precedence. Subjects from the same claim have the
+	// same precedence.
 	Subjects []string
 
 	name     string
@@ -80,7 +80,7 @@ type Login struct {
 	verifier *Verifier
 }
 
-// String returns a name for the login in logs: oidc:sub=SUBJECT.
+// String returns the login's name for logs: oidc:sub=SUBJECT.
 func (l *Login) String() string { return l.name }
 
 // Ended returns why the login is no longer valid, or "" if it is valid.
@@ -179,7 +179,7 @@ func (v *Verifier) subjects(claims map[string]any) (all []string) {
 	return all
 }
 
-// quoted quotes text from a JWT for an error, on one line and with limited length.
+// quoted quotes text from a JWT for an error message, on one line and with a limited length.
 func quoted(text string) string {
 	const maxLen = 200
 	if len(text) > maxLen {

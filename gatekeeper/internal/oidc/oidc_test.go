@@ -52,7 +52,7 @@ func replace(t *testing.T, path string, text []byte) {
 	}
 }
 
-// mustRefuse checks that a JWT is refused with a text that does not contain the JWT, and returns the text.
+// mustRefuse checks that a JWT is refused with a message that does not contain the JWT, and returns the message.
 func mustRefuse(t *testing.T, v *Verifier, token string) string {
 	t.Helper()
 	l, err := v.Verify(t.Context(), token)
@@ -101,7 +101,7 @@ func TestVerify_ServiceAccountToken_ProvesItsSubject(t *testing.T) {
 		t.Error("the second Verify() did not return the cached login")
 	}
 	if now := time.Now(); l.Ended(now) != "" || !strings.Contains(l.Ended(now.Add(time.Hour)), "expired at") {
-		t.Errorf("Ended() = %q now and %q in an hour, want it expired only in an hour", l.Ended(now), l.Ended(now.Add(time.Hour)))
+		t.Errorf("Ended() = %q now and %q in an hour, want an expired JWT only in the second case", l.Ended(now), l.Ended(now.Add(time.Hour)))
 	}
 }
 
@@ -295,7 +295,7 @@ func TestVerify_WhileIssuerHangs_OnlyUnknownKeysWait(t *testing.T) {
 	}
 	addWaiting(maxWaiting)
 	if _, err := v.Verify(t.Context(), oidctest.NewKey("k3").Sign(claims)); !strings.Contains(errorText(err), "too many calls") {
-		t.Errorf("Verify() above maxWaiting = %v, want too many calls", err)
+		t.Errorf("Verify() with more than maxWaiting waiting calls = %v, want an error about too many calls", err)
 	}
 	addWaiting(-maxWaiting)
 	release()
@@ -319,7 +319,7 @@ func TestVerify_IssuerDownAtStart_ReturnsUnavailable(t *testing.T) {
 	v := newFetchingVerifier(t, i)
 	token := key.Sign(oidctest.ServiceAccount(i.URL, "gatekeeper", "jobs", "reports"))
 	if _, err := v.Verify(t.Context(), token); !strings.Contains(errorText(err), "cannot be fetched") {
-		t.Errorf("Verify() while the issuer is down = %v, want an error because the keys cannot be fetched", err)
+		t.Errorf("Verify() while the issuer is down = %v, want an error that says that the keys cannot be fetched", err)
 	}
 	i.SetDown(false)
 	mustVerify(t, v, token)
@@ -344,7 +344,7 @@ func TestVerify_KeysFileReplaced_TakesEffectImmediately(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := v.Verify(t.Context(), second.Sign(claims)); !strings.Contains(errorText(err), "no such file") {
-		t.Errorf("Verify() after the file was removed = %v, want no such file", err)
+		t.Errorf("Verify() after the file was removed = %v, want an error that the file does not exist", err)
 	}
 	replace(t, path, oidctest.Set(first, second))
 	mustVerify(t, v, second.Sign(claims))

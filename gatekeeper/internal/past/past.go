@@ -19,7 +19,7 @@ type Holding struct {
 }
 
 // Holders returns the permits that occupied slots at a given time, whether or not they have ended since. It yields them
-// in order of semaphore and token, starting at the semaphore from. Times are according to the leaders' clocks.
+// ordered by semaphore and token, starting with the semaphore named from. Times are according to the leaders' clocks.
 func Holders(state *fsm.State, match func(name string) bool, at time.Time, from string) iter.Seq[Holding] {
 	return func(yield func(Holding) bool) {
 		for name := range state.Names() {
@@ -35,7 +35,8 @@ func Holders(state *fsm.State, match func(name string) bool, at time.Time, from 
 	}
 }
 
-// KnownSince returns the earliest instant from which Holders returns all permits of the chosen semaphores.
+// KnownSince returns the earliest instant for which Holders is certain to return all of the matching semaphores'
+// permits.
 func KnownSince(state *fsm.State, match func(name string) bool) time.Time {
 	since := state.HistoryBegins() // a recovery may have lost permits of semaphores that left no other trace
 	for name := range state.Names() {
@@ -53,7 +54,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// Ended returns the permits of a semaphore that have ended according to the journal, by token.
+// Ended returns a semaphore's permits that have ended according to the journal, by token.
 func Ended(state *fsm.State, name string) map[uint64]Holding {
 	ended := make(map[uint64]Holding)
 	for e := range state.Journal(name, 0) {
@@ -86,8 +87,8 @@ func endsPermit(entry *fsm.JournalEntry) bool {
 	return entry.Permit != nil && end != semaphore.NotEnded && end != semaphore.EndAbandoned
 }
 
-// journalSince returns the instant from which the journal of a semaphore is complete, except for entries lost in a
-// recovery. It is zero if the journal is complete from the beginning.
+// journalSince returns the instant from which a semaphore's journal is complete, except for entries lost in a recovery.
+// It is zero if the journal is complete from the beginning.
 func journalSince(state *fsm.State, name string) time.Time {
 	if forgotten := state.EndsForgotten(name); !forgotten.IsZero() {
 		return forgotten

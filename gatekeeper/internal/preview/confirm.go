@@ -11,17 +11,17 @@ import (
 )
 
 const (
-	// RecentWindow is how long a caller counts as a recent caller after it was last seen. A change that would admit
-	// none of a semaphore's recent callers needs a confirmation.
+	// RecentWindow is how long a caller counts as recent after it was last seen. A change that would admit none of a
+	// semaphore's recent callers needs confirmation.
 	RecentWindow = 7 * 24 * time.Hour
-	// MaxUnconfirmed is how many existing definitions one change may touch without a confirmation.
+	// MaxUnconfirmed is how many existing definitions one change may touch without confirmation.
 	MaxUnconfirmed = 20
 )
 
-// ConfirmationKind is the kind of reason why a change needs a confirmation.
+// ConfirmationKind says why a change needs confirmation.
 type ConfirmationKind uint8
 
-// The values are those of the API.
+// The values match the API's.
 const (
 	StopsHolders ConfirmationKind = iota + 1
 	ShutsOutCallers
@@ -46,11 +46,11 @@ func (c *Change) recentSince() time.Time {
 	return c.Now.Add(-RecentWindow)
 }
 
-// Confirm returns why an operator must confirm a change with these effects, which Effects returned for the same state.
-// It returns nil for a change that a script may make without confirmation.
+// Confirm returns the reasons why an operator must confirm a change. effects must be what Effects returned for the
+// change in the same state. Confirm returns nil for a change that a script may make without confirmation.
 //
-// Sightings show that a caller asks somewhere in the cluster, but not for which semaphore. A caller that was seen
-// therefore counts as having asked for a semaphore if the rule admitted it before the change. A plain pause shuts no
+// A sighting shows that a caller asked somewhere in the cluster, but not for which semaphore. A caller that was seen is
+// therefore assumed to have asked for every semaphore whose rule admitted it before the change. A plain pause shuts no
 // one out, because callers wait for it to end.
 func Confirm(state *fsm.State, patterns Patterns, c Change, effects []Effect) []Confirmation {
 	var reasons []Confirmation
@@ -125,8 +125,8 @@ func confirmUndoFirings(state *fsm.State, undos []fsm.UndoFirings) (reasons []Co
 	return reasons
 }
 
-// confirmForgetting returns why an operator must confirm that firings of a semaphore are forgotten and that its
-// low-water mark moves.
+// confirmForgetting returns the reasons why an operator must confirm forgetting a semaphore's firings and moving its
+// low-water mark.
 func confirmForgetting(firings []fsm.ExpectedClaim, markBefore, markAfter time.Time) (reasons []Confirmation) {
 	add := func(format string, args ...any) {
 		reasons = append(reasons, Confirmation{ForgetsFirings, fmt.Sprintf(format, args...)})
@@ -149,13 +149,13 @@ func confirmForgetting(firings []fsm.ExpectedClaim, markBefore, markAfter time.T
 	return reasons
 }
 
-// dropsToZero reports whether the change sets permits of an existing definition to 0.
+// dropsToZero reports whether the change sets an existing definition's permits to 0.
 func (e *Effect) dropsToZero() bool {
 	return e.Before != nil && e.After != nil && e.Before.Permits > 0 && e.After.Permits == 0
 }
 
-// cordonsEveryone reports whether a cordon applies to every recent caller to whom no other cordon applies, and to at
-// least one such caller.
+// cordonsEveryone reports whether there are recent callers to whom no other cordon applies, and the new cordon applies
+// to all of them.
 func cordonsEveryone(state *fsm.State, patterns Patterns, c *Change) bool {
 	found := false
 	for s := range state.Sightings() {

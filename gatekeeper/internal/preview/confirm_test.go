@@ -12,7 +12,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// confirm returns the kinds and the texts of the confirmations that a change needs.
+// confirm returns the kinds and the text of the confirmations that a change needs.
 func (c *cluster) confirm(change Change) (kinds []ConfirmationKind, text string) {
 	change.Now = c.Now
 	effects, _ := c.preview(change)
@@ -23,12 +23,12 @@ func (c *cluster) confirm(change Change) (kinds []ConfirmationKind, text string)
 	return kinds, strings.Join(texts, "; ")
 }
 
-func TestConfirm_EditSingleDefinition(t *testing.T) {
+func TestConfirm_SingleEdit_ReturnsReasons(t *testing.T) {
 	const day = 24 * time.Hour
 	type world struct {
 		before func(*semaphore.Definition)
-		holder bool                     // a in prod
-		seen   map[string]time.Duration // how long ago a was last seen in each group
+		holder bool                     // whether acquirer a in group prod holds a permit
+		seen   map[string]time.Duration // how long ago acquirer a was last seen in each group
 	}
 	for name, x := range map[string]struct {
 		world
@@ -82,7 +82,7 @@ func TestConfirm_NewDefinitionThatAdmitsNobody_OnlyWarns(t *testing.T) {
 	}
 }
 
-func TestConfirm_ManyDefinitions(t *testing.T) {
+func TestConfirm_ManyDefinitions_NeedsConfirmationAboveLimit(t *testing.T) {
 	c := newCluster(t)
 	var names []string
 	var all, deletions, creations []fsm.Change
@@ -123,7 +123,7 @@ func TestConfirm_ManyDefinitions(t *testing.T) {
 	}
 }
 
-func TestConfirm_PausesAndCordons(t *testing.T) {
+func TestConfirm_PauseOrCordon_ReturnsReasons(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)
 	c.Grant("job", "prod", "a")
@@ -132,10 +132,10 @@ func TestConfirm_PausesAndCordons(t *testing.T) {
 		change Change
 		want   []ConfirmationKind
 	}{
-		"a plain pause":              {Change{Pause: &fsm.Pause{Names: []string{"job"}}}, nil},
-		"a pause that stops":         {Change{Pause: &fsm.Pause{Names: []string{"job"}, Stop: true}}, []ConfirmationKind{StopsHolders}},
-		"a cordon that stops":        {Change{Cordon: &fsm.SetCordon{ID: "c", GroupPattern: "prod"}}, []ConfirmationKind{StopsHolders}},
-		"a cordon that stops nobody": {Change{Cordon: &fsm.SetCordon{ID: "c", GroupPattern: "dr"}}, nil},
+		"a plain pause":                      {Change{Pause: &fsm.Pause{Names: []string{"job"}}}, nil},
+		"a pause that stops holders":         {Change{Pause: &fsm.Pause{Names: []string{"job"}, Stop: true}}, []ConfirmationKind{StopsHolders}},
+		"a cordon that stops holders":        {Change{Cordon: &fsm.SetCordon{ID: "c", GroupPattern: "prod"}}, []ConfirmationKind{StopsHolders}},
+		"a cordon that stops holders nobody": {Change{Cordon: &fsm.SetCordon{ID: "c", GroupPattern: "dr"}}, nil},
 		"a cordon that shuts out all": {
 			Change{Cordon: &fsm.SetCordon{ID: "c", GroupPattern: ".*"}},
 			[]ConfirmationKind{StopsHolders, ShutsOutCallers},

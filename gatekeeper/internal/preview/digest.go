@@ -18,7 +18,7 @@ type Digest struct {
 	sum      string
 }
 
-// Target is a definition that a change affects: its version, and the text that the change adds or removes.
+// Target identifies a definition that a change affects, its version, and the text that the change adds or removes.
 type Target struct {
 	Name    string
 	Version uint64
@@ -58,7 +58,7 @@ func PauseTargets(state *fsm.State, names []string) (targets []Target) {
 	return targets
 }
 
-// expected returns the versions and pauses of these definitions in this state, for the Expected field of a command.
+// expected returns the versions and pauses of these definitions in this state, for a command's Expected field.
 func expected(state *fsm.State, names []string) []fsm.Expected {
 	all := make([]fsm.Expected, len(names))
 	for i, name := range names {
@@ -85,7 +85,7 @@ func (d Digest) Same(other Digest) bool { return d.sum == other.sum }
 // maxChangedSince limits the result of ChangedSince.
 const maxChangedSince = 100
 
-// Changed is an edited definition and the author of its last edit.
+// Changed is a definition that was edited, paused or resumed, and the author of the last such change.
 type Changed struct{ Semaphore, Author string }
 
 // ChangedSince returns the definitions that were edited, paused or resumed after a revision, most recent first, as far
@@ -108,7 +108,7 @@ func ChangedSince(state *fsm.State, revision uint64) (changed []Changed) {
 // ChangedError is returned for a change that would no longer have the effect its caller was shown. Nothing was changed.
 type ChangedError struct{ Changed []Changed }
 
-// Names returns the definitions that have been edited since the dry run.
+// Names returns the names of the definitions that have changed since the dry run.
 func (e *ChangedError) Names() (names []string) {
 	for _, c := range e.Changed {
 		names = append(names, c.Semaphore)
@@ -128,10 +128,10 @@ func (e *ChangedError) Error() string {
 	if len(items) == 0 {
 		return "nothing was changed: the change would no longer have the effect shown by the dry run"
 	}
-	return "nothing was changed: edited since the dry run: " + strings.Join(items, ", ")
+	return "nothing was changed, because these definitions were edited since the dry run: " + strings.Join(items, ", ")
 }
 
-// checkShown returns a *ChangedError if the targets of a change differ from those its caller was shown. shown is nil if
+// checkShown returns a *ChangedError if a change's targets differ from the ones its caller was shown. shown is nil if
 // the caller accepts any targets.
 func checkShown(state *fsm.State, shown *Digest, targets []Target) error {
 	if shown == nil || shown.Same(DigestOf(0, targets)) {
@@ -141,7 +141,7 @@ func checkShown(state *fsm.State, shown *Digest, targets []Target) error {
 }
 
 // ExpectedPauses returns the Expected field for a command that pauses or resumes these definitions, or nil if the
-// caller accepts any state. It returns a *ChangedError if the targets differ from those the caller was shown.
+// caller accepts any state. It returns a *ChangedError if the targets differ from the ones the caller was shown.
 func ExpectedPauses(state *fsm.State, shown *Digest, names []string) ([]fsm.Expected, error) {
 	if shown == nil {
 		return nil, nil

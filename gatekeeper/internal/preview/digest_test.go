@@ -4,9 +4,9 @@ import (
 	"testing"
 )
 
-// A digest identifies names, versions and targets. A change to any of them, or to the number of edits, must change the
-// digest.
-func TestDigest_AnotherNameVersionOrTarget_Differs(t *testing.T) {
+// A digest covers the name, version and text of each target. Changing any of them, or the number of targets, must
+// change the digest.
+func TestDigest_NameVersionOrTextChanges_Differs(t *testing.T) {
 	t.Parallel()
 	edit := func(name string, version uint64, group string) Target { return Target{name, version, group} }
 	digestOf := func(revision uint64, targets ...Target) Digest { return DigestOf(revision, targets) }

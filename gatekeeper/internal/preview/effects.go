@@ -30,7 +30,7 @@ type Leader interface {
 	TimeToStop(p *semaphore.Permit, s semaphore.Stop) time.Duration
 }
 
-// Change is the change to preview. One of Edits, Pause, Resume, Cordon and Undo is set.
+// Change is the change to preview. Exactly one of Edits, Pause, Resume, Cordon and Undo is set.
 type Change struct {
 	Edits  []fsm.Change
 	Pause  *fsm.Pause
@@ -39,33 +39,33 @@ type Change struct {
 	Undo   *fsm.Undo
 	// Drain is the drain of Edits. The other changes carry their own drains.
 	Drain time.Duration
-	// Now is the leader's time. A sighting within RecentWindow before it is recent. If Now is zero, all sightings are
-	// recent.
+	// Now is the leader's time. Sightings in the RecentWindow before it count as recent. If Now is zero, all sightings
+	// do.
 	Now time.Time
 }
 
 // Effect is the effect of a change on one semaphore.
 type Effect struct {
 	Semaphore string
-	// Before and After are its definition before and after the change; nil if there is none. They are equal for a pause
-	// and for a cordon.
+	// Before and After are its definition before and after the change; nil if there is none. They are the same for a
+	// pause and for a cordon.
 	Before, After *semaphore.Definition
 	// Stopped are the live permits whose holders would have to stop, by token. A holder that already has to stop is
 	// included only if the change leaves it less time.
 	Stopped []Stopped
-	// Held are permits that expired and are held for an operator, by token. Their slots remain occupied regardless of
-	// the change.
+	// Held are permits that expired and are held until an operator clears them, by token. Their slots remain occupied
+	// regardless of the change.
 	Held []*semaphore.Permit
 	// Unaffected counts the live permits whose holders continue.
 	Unaffected int
-	// Admitted are the known callers that the patterns admit after the edit but not before it. ShutOut are the reverse.
+	// Admitted are the known callers that the patterns admit after the edit but not before it. ShutOut is the reverse.
 	// Each lists at most MaxCallers callers, ordered by group and acquirer. The counts include all of them.
 	Admitted, ShutOut           []fsm.Sighting
 	AdmittedCount, ShutOutCount int
 	// Eligible counts the known callers that the patterns admit after the edit.
 	Eligible int
 	// TasksRun describes which workers may take the waiting tasks after the change, or why none may. It is empty if no
-	// task is waiting.
+	// tasks are waiting.
 	TasksRun string
 	// Warnings are sentences for the operator.
 	Warnings []string
@@ -88,8 +88,8 @@ type Stopped struct {
 const (
 	// MaxCallers is the maximum number of callers that an effect lists.
 	MaxCallers = 100
-	// maxNamed limits the callers listed in all effects of a preview, and maxStopped the holders.
-	maxNamed   = 20_000
+	// maxListed limits the total number of callers listed in a preview, and maxStopped the total number of holders.
+	maxListed  = 20_000
 	maxStopped = 100_000
 	// maxHeld is the maximum number of held permits that an effect lists.
 	maxHeld = 100
@@ -131,7 +131,7 @@ func Effects(state *fsm.State, leader Leader, c Change) (effects []Effect, warni
 	case c.Cordon != nil:
 		effects, warnings = now.previewCordon(c.Cordon)
 		if old := state.Cordon(c.Cordon.ID); old != nil {
-			warnings = append(warnings, fmt.Sprintf("Cordon %q is already in force, %s. The new cordon replaces it, including its end time; undo restores the old one.",
+			warnings = append(warnings, fmt.Sprintf("Cordon %q was already set %s. The new cordon replaces it, including its end time; undo restores the old one.",
 				old.ID, phrase.Closed(old.Author, old.Reason, old.Until)))
 		}
 	case c.Undo != nil:
@@ -139,8 +139,8 @@ func Effects(state *fsm.State, leader Leader, c Change) (effects []Effect, warni
 	default:
 		effects, warnings = now.previewEdits(c.Edits, c.Drain)
 	}
-	if now.unnamed > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d more holders, not listed here, would have to stop.", now.unnamed))
+	if now.unlisted > 0 {
+		warnings = append(warnings, fmt.Sprintf("%d more holders, not listed here, would have to stop.", now.unlisted))
 	}
 	return effects, warnings
 }
@@ -175,8 +175,8 @@ func (w *world) previewEdit(edit fsm.UndoEdit, drain time.Duration) Effect {
 	if pause, ok := w.paused[edit.Name]; ok {
 		then = then.withPause(pause)
 	}
-	w.stop(&e, then.withDefinition(edit.Definition, drain))
-	w.callers(&e)
+	w.findStopped(&e, then.withDefinition(edit.Definition, drain))
+	w.findCallers(&e)
 	return e
 }
 
@@ -191,14 +191,14 @@ func (w *world) previewPause(p *fsm.Pause) (effects []Effect, warnings []string)
 		}
 		if sd.Pause != nil && p.Keep {
 			kept = append(kept, name)
-			if p.Stop && !sd.Pause.Stop && w.held(name) {
+			if p.Stop && !sd.Pause.Stop && w.hasLivePermit(name) {
 				continuing = append(continuing, name)
 			}
 			continue
 		}
 		e := w.underPause(sd, &semaphore.Pause{Stop: p.Stop, Drain: p.Drain})
 		if old := sd.Pause; old != nil {
-			e.Warnings = append(e.Warnings, fmt.Sprintf("It is already paused, %s. The new pause replaces the old one, including its end time; undo restores the old one.",
+			e.Warnings = append(e.Warnings, fmt.Sprintf("It is already paused %s. The new pause replaces the old one, including its end time; undo restores the old one.",
 				phrase.Pause(old)))
 		}
 		effects = append(effects, e)
@@ -213,8 +213,8 @@ func (w *world) previewPause(p *fsm.Pause) (effects []Effect, warnings []string)
 	return effects, warnings
 }
 
-// held reports whether a semaphore has a live permit.
-func (w *world) held(name string) bool {
+// hasLivePermit reports whether a semaphore has a live permit.
+func (w *world) hasLivePermit(name string) bool {
 	for p := range w.state.Holders(name) {
 		if p.State == semaphore.Live {
 			return true
@@ -223,7 +223,7 @@ func (w *world) held(name string) bool {
 	return false
 }
 
-// previewResume lists the semaphores that a resume would reopen. It stops no holder.
+// previewResume lists the semaphores that a resume would reopen. No holder has to stop.
 func (w *world) previewResume(r *fsm.Resume) (effects []Effect) {
 	for _, name := range r.Names {
 		if sd := w.state.Definition(name); sd != nil && sd.Pause != nil && (r.Revision == 0 || sd.Pause.Origin() == r.Revision) {
@@ -234,15 +234,15 @@ func (w *world) previewResume(r *fsm.Resume) (effects []Effect) {
 	return effects
 }
 
-// underPause computes the effect of a pause on one semaphore; with a nil pause, the effect of a resume.
+// underPause computes the effect of a pause on one semaphore or, if pause is nil, the effect of a resume.
 func (w *world) underPause(sd *fsm.StoredDefinition, pause *semaphore.Pause) Effect {
 	name := sd.Definition.Name
 	e := Effect{Semaphore: name, Before: sd.Definition, After: sd.Definition}
-	w.stop(&e, w.rule(name).withPause(pause))
+	w.findStopped(&e, w.rule(name).withPause(pause))
 	return e
 }
 
-// previewUndo computes the effect of the edits, the pauses and the cordons that an undo makes.
+// previewUndo computes the effects of the edits, pauses and cordons that an undo makes.
 func (w *world) previewUndo(u *fsm.Undo) (effects []Effect, warnings []string) {
 	w.paused = make(map[string]*semaphore.Pause)
 	edited := make(map[string]bool)
@@ -285,7 +285,7 @@ func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []st
 		if sd := w.state.Definition(name); sd != nil {
 			e.Before, e.After = sd.Definition, sd.Definition
 		}
-		w.stop(e, w.rule(name).withCordon(c.ID, c.Drain, caught))
+		w.findStopped(e, w.rule(name).withCordon(c.ID, c.Drain, caught))
 		return e
 	}
 	bySemaphore := make(map[string]*Effect)
@@ -316,8 +316,9 @@ func (w *world) previewCordon(c *fsm.SetCordon) (effects []Effect, warnings []st
 	return effects, w.cordonWarnings(c, caught)
 }
 
-// stop finds the holders of a semaphore that would have to stop because of the change or would have less time to stop.
-func (w *world) stop(e *Effect, then rule) {
+// findStopped finds a semaphore's holders that would have to stop because of the change or would have less time to
+// stop.
+func (w *world) findStopped(e *Effect, then rule) {
 	now := w.rule(e.Semaphore)
 	for p := range w.state.Holders(e.Semaphore) {
 		if p.State == semaphore.Held && len(e.Held) < maxHeld {
@@ -338,7 +339,7 @@ func (w *world) stop(e *Effect, then rule) {
 			before = 0
 		}
 		if w.stopped == maxStopped {
-			w.unnamed++
+			w.unlisted++
 			continue
 		}
 		w.stopped++
@@ -351,8 +352,8 @@ func (w *world) stop(e *Effect, then rule) {
 	e.TasksRun = w.tasksRun(e.Semaphore, then)
 }
 
-// tasksRun describes which workers may take the waiting tasks of a semaphore under a rule: workers in the groups that
-// were seen asking.
+// tasksRun describes which workers may take a semaphore's waiting tasks under a rule: workers in known groups that the
+// rule admits.
 func (w *world) tasksRun(name string, then rule) string {
 	if w.state.Work(name).Waiting == 0 {
 		return ""

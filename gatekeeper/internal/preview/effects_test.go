@@ -41,12 +41,12 @@ func TestEffects_Edit_ReportsStoppedHoldersAndFreeWithin(t *testing.T) {
 		drain         time.Duration
 		want          time.Duration
 	}{
-		"no drain":         {nil, statetest.Group("dr"), 0, time.Minute + semaphore.Grace(time.Minute)},
-		"drain":            {nil, statetest.Group("dr"), time.Hour, time.Hour + time.Minute + semaphore.Grace(time.Minute)},
-		"loss delay":       {func(d *semaphore.Definition) { d.LossDelay = 5 * time.Minute }, statetest.Group("dr"), 0, 6*time.Minute + semaphore.Grace(time.Minute)},
-		"min hold":         {func(d *semaphore.Definition) { d.MinHold = 10 * time.Minute }, statetest.Group("dr"), 2 * time.Minute, 10*time.Minute + semaphore.Grace(time.Minute)},
-		"longer, drains":   {nil, func(d *semaphore.Definition) { d.GroupPattern, d.Duration = "dr", 10*time.Minute }, time.Hour, 70*time.Minute + semaphore.Grace(10*time.Minute)},
-		"longer, no drain": {nil, func(d *semaphore.Definition) { d.GroupPattern, d.Duration = "dr", 10*time.Minute }, 0, time.Minute + semaphore.Grace(time.Minute)},
+		"no drain":                    {nil, statetest.Group("dr"), 0, time.Minute + semaphore.Grace(time.Minute)},
+		"drain":                       {nil, statetest.Group("dr"), time.Hour, time.Hour + time.Minute + semaphore.Grace(time.Minute)},
+		"loss delay":                  {func(d *semaphore.Definition) { d.LossDelay = 5 * time.Minute }, statetest.Group("dr"), 0, 6*time.Minute + semaphore.Grace(time.Minute)},
+		"min hold":                    {func(d *semaphore.Definition) { d.MinHold = 10 * time.Minute }, statetest.Group("dr"), 2 * time.Minute, 10*time.Minute + semaphore.Grace(time.Minute)},
+		"longer duration, with drain": {nil, func(d *semaphore.Definition) { d.GroupPattern, d.Duration = "dr", 10*time.Minute }, time.Hour, 70*time.Minute + semaphore.Grace(10*time.Minute)},
+		"longer duration, no drain":   {nil, func(d *semaphore.Definition) { d.GroupPattern, d.Duration = "dr", 10*time.Minute }, 0, time.Minute + semaphore.Grace(time.Minute)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t)
@@ -117,7 +117,7 @@ func TestEffects_StoppingHolder_IsListedOnlyIfDrainIsShortened(t *testing.T) {
 						}
 					}
 					switch {
-					case !x.shortened || name == "edit" && next == "edit": // a second edit does not change the drain of the first
+					case !x.shortened || name == "edit" && next == "edit": // the first edit's drain remains
 						if len(shortened) != 0 {
 							t.Errorf("%+v: listed %+v, want none", x, shortened)
 						}
@@ -218,7 +218,7 @@ func TestEffects_ManyKnownCallers_AreAllCountedButNotAllListed(t *testing.T) {
 	}
 }
 
-func TestEffects_Warnings(t *testing.T) {
+func TestEffects_PatternEdit_WarnsIfNoKnownCallerIsAdmitted(t *testing.T) {
 	seen := [][2]string{{"prod-eu", "a"}, {"dr-site", "b"}}
 	for name, x := range map[string]struct {
 		seen [][2]string
@@ -226,7 +226,7 @@ func TestEffects_Warnings(t *testing.T) {
 		want string // part of the semaphore's warning; empty if it has none
 		all  string // part of the warning about the whole change
 	}{
-		"typo":                    {seen, statetest.Group("prod-uе"), "No known group matches", ""},
+		"typo":                    {seen, statetest.Group("prod-uе"), "No known groups match", ""},
 		"near miss":               {seen, statetest.Group("dr-sitte"), `the nearest is "dr-site"`, ""},
 		"wrong acquirers":         {seen, func(d *semaphore.Definition) { d.GroupPattern, d.AcquirerPattern = "dr-site", "a" }, `group "dr-site" matches, but none of its acquirers`, ""},
 		"known group":             {seen, statetest.Group("dr-site"), "", ""},
@@ -335,7 +335,7 @@ func TestConflict_MatchesApplyResult(t *testing.T) {
 			got := Conflict(c.State(), []fsm.Change{fresh, x.edit})
 			r, _ := c.Apply(fsm.EditBatch{Changes: []fsm.Change{fresh, x.edit}}).(fsm.EditResult)
 			if got == nil || r.Conflict == nil || *got != *r.Conflict || got.Kind != x.want {
-				t.Errorf("Conflict() = %+v, want %+v as from applying the batch", got, r.Conflict)
+				t.Errorf("Conflict() = %+v, want %+v, the result of applying the batch", got, r.Conflict)
 			}
 		})
 	}
@@ -350,11 +350,11 @@ func TestEffects_ReplacedPauseOrCordon_Warns(t *testing.T) {
 	c.Do(fsm.Pause{Names: []string{"job"}, Reason: "dark", Author: "ann"})
 	c.Do(fsm.SetCordon{ID: "c", AcquirerPattern: "a", Reason: "moon", Author: "bob"})
 	effects, _ := Effects(c.State(), statetest.Patterns{}, Change{Pause: &fsm.Pause{Names: []string{"job"}}})
-	if w := effects[0].Warnings; len(w) != 1 || !strings.Contains(w[0], `already paused, by ann, "dark", indefinitely`) {
+	if w := effects[0].Warnings; len(w) != 1 || !strings.Contains(w[0], `already paused by ann, "dark", indefinitely`) {
 		t.Errorf("warnings = %q, want one about the replaced pause", w)
 	}
 	_, warnings := Effects(c.State(), statetest.Patterns{}, Change{Cordon: &fsm.SetCordon{ID: "c", AcquirerPattern: "b"}})
-	if w := strings.Join(warnings, ""); !strings.Contains(w, `already in force, by bob, "moon"`) {
+	if w := strings.Join(warnings, ""); !strings.Contains(w, `already set by bob, "moon"`) {
 		t.Errorf("warnings = %q, want one about the replaced cordon", warnings)
 	}
 }

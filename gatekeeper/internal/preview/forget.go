@@ -35,21 +35,21 @@ func (e *FiringConflictError) Error() string {
 	return fmt.Sprintf("no firings of semaphore %q were forgotten: %s", e.Semaphore, phrase.List(e.Conflicts))
 }
 
-// ForgetRequest specifies which firings of a semaphore to forget: the listed ones or, with After or Ahead, those due
-// later.
+// ForgetRequest specifies which of a semaphore's firings to forget: the listed ones or, with After or TooFarAhead, all
+// later ones.
 type ForgetRequest struct {
 	Semaphore   string
 	Firings     []semaphore.Firing
 	After       time.Time
-	TooFarAhead bool   // later than any caller with a correct clock could request
+	TooFarAhead bool   // forget the firings due later than any caller with a correct clock could request
 	KeepMark    bool   // do not lower the low-water mark
 	Shown       string // the id of the plan that the caller was shown; empty accepts any plan
 }
 
 // ForgetPlan is a plan to forget firings.
 type ForgetPlan struct {
-	// Command carries out the plan. The caller adds the author, the reason and the time. The command lists the tokens
-	// of the claims, so it is refused if a claim changes.
+	// Command carries out the plan. The caller adds the author, the reason and the time. The command lists the claims'
+	// tokens, so it is refused if a claim changes.
 	Command fsm.ForgetFirings
 	ID      string
 	Change  *fsm.FiringsChange
@@ -113,8 +113,8 @@ func (c *ForgetRequest) claims(state *fsm.State, now time.Time) (claims []*semap
 	}
 	after, lowerTo := c.After, c.After
 	if c.TooFarAhead {
-		// The firings between now and after come from hosts with correct clocks. Those due before now remain
-		// forgotten, because it is unknown whether they ran.
+		// Firings due between now and after may come from hosts with correct clocks, so they are kept. The mark is
+		// lowered only to now, because it is unknown whether firings due earlier ran.
 		lowerTo = now.Round(0).UTC()
 		after = lowerTo.Add(maxAhead(state, c.Semaphore))
 	}
@@ -136,7 +136,7 @@ func (c *ForgetRequest) claims(state *fsm.State, now time.Time) (claims []*semap
 	return claims, lowerTo, nil
 }
 
-// maxAhead returns how far in the future a firing of a semaphore may be due before it counts as a mistake.
+// maxAhead returns how far in the future a semaphore's firing may be due before it counts as a mistake.
 func maxAhead(state *fsm.State, name string) time.Duration {
 	if sd := state.Definition(name); sd != nil {
 		if ahead, bounded := sd.Definition.MaxAhead(); bounded {

@@ -11,19 +11,19 @@ import (
 )
 
 // knownCallers holds the callers seen so far and which of them each pair of patterns admits. It caches the results by
-// pair, because many definitions share a pair: a move of hundreds of definitions involves two pairs.
+// pair, because many definitions share a pair: moving hundreds of definitions may involve only two pairs.
 type knownCallers struct {
 	state    *fsm.State
 	patterns Patterns
 
-	// since is the time after which a sighting counts as recent.
+	// since is the time from which a sighting counts as recent.
 	since time.Time
 
 	all           []fsm.Sighting // by group and acquirer
 	groups        []string
 	pairs         map[[2]string]admitted
 	gainedCallers map[[4]string]gainedCallers // by the pairs of patterns before and after
-	named         int                         // number of callers listed in effects so far
+	listed        int                         // number of callers listed in effects so far
 }
 
 // admitted holds the known callers that a pair of patterns admits.
@@ -51,7 +51,7 @@ func (k *knownCallers) load() {
 	}
 }
 
-// admitted returns the known callers that a definition's patterns admit. It admits none if d is nil.
+// admitted returns the known callers that a definition's patterns admit. If d is nil, there are none.
 func (k *knownCallers) admitted(d *semaphore.Definition) admitted {
 	k.load()
 	if d == nil {
@@ -84,9 +84,9 @@ func pairOf(d *semaphore.Definition) [2]string {
 	return [2]string{d.GroupPattern, d.AcquirerPattern}
 }
 
-// callers sets an effect's callers: those that would be newly admitted and those that would be shut out. It adds a
-// warning if no known caller would be admitted.
-func (w *world) callers(e *Effect) {
+// findCallers records which known callers an effect would newly admit and which it would shut out. It adds a warning if
+// the patterns are new or changed and admit no known caller.
+func (w *world) findCallers(e *Effect) {
 	before, after := w.known.admitted(e.Before), w.known.admitted(e.After)
 	e.Eligible = len(after.callers)
 	e.Admitted, e.AdmittedCount = w.known.newlyAdmitted(e.Before, e.After)
@@ -118,8 +118,8 @@ func (k *knownCallers) newlyAdmitted(from, to *semaphore.Definition) (callers []
 		}
 		k.gainedCallers[key] = g
 	}
-	named := g.callers[:min(len(g.callers), maxNamed-k.named)]
-	k.named += len(named)
+	named := g.callers[:min(len(g.callers), maxListed-k.listed)]
+	k.listed += len(named)
 	return named, g.count
 }
 
@@ -202,14 +202,14 @@ func (c *Callers) Warning(reach Reach, d *semaphore.Definition) string {
 func noCallerWarning(patterns Patterns, groups []string, d *semaphore.Definition) string {
 	for _, group := range groups {
 		if patterns.Match(d.GroupPattern, group) {
-			return fmt.Sprintf("No known caller is admitted: group %q matches, but none of its acquirers matches the acquirer pattern %q.",
+			return fmt.Sprintf("No known caller is admitted: group %q matches, but none of its acquirers match the acquirer pattern %q.",
 				group, d.AcquirerPattern)
 		}
 	}
 	if near := nearest.Word(d.GroupPattern, groups); near != "" {
-		return fmt.Sprintf("No known group matches; the nearest is %q. The group pattern is %q.", near, d.GroupPattern)
+		return fmt.Sprintf("No known groups match; the nearest is %q. The group pattern is %q.", near, d.GroupPattern)
 	}
-	return fmt.Sprintf("No known group matches the group pattern %q.", d.GroupPattern)
+	return fmt.Sprintf("No known groups match the group pattern %q.", d.GroupPattern)
 }
 
 // cordonWarnings returns a warning if a cordon applies to no known caller, or if no caller is known.

@@ -15,7 +15,7 @@ import (
 const (
 	// impossibleGroup is a group that no caller can be in: a pattern that admits it admits every group.
 	impossibleGroup = "nobody\x00"
-	// maxSearchedEntries is the number of journal entries searched for groups that patterns used to name.
+	// maxSearchedEntries is the maximum number of journal entries searched for groups that patterns used to name.
 	maxSearchedEntries = 1000
 )
 

@@ -31,8 +31,8 @@ type NotMoved struct {
 	Semaphore string
 	// Why is the reason, as shown to the operator.
 	Why string
-	// Problem is set if the definition admits the old group but its pattern cannot be rewritten without changing which
-	// other callers are admitted.
+	// Problem is set if the definition should move but must be edited by hand: its pattern cannot be rewritten without
+	// changing which other callers are admitted, or would become too long.
 	Problem bool
 }
 
@@ -61,8 +61,8 @@ type MovePlan struct {
 // maxMoved is the maximum number of definitions in one move: as many as one batch can edit.
 const maxMoved = 10_000
 
-// PlanMove plans a move against a state. It returns the errors of Selector.Names, and a *ChangedError if the move is
-// not what the caller was shown.
+// PlanMove plans a move against a state. It returns the same errors as Selector.Names, a *semaphore.FieldError if too
+// many definitions would move, and a *ChangedError if the move is not what the caller was shown.
 func PlanMove(state *fsm.State, leader Leader, m MoveRequest, now time.Time) (*MovePlan, error) {
 	chosen, err := m.Chosen.Names(state)
 	if err != nil {
@@ -91,10 +91,10 @@ func PlanMove(state *fsm.State, leader Leader, m MoveRequest, now time.Time) (*M
 	return plan, nil
 }
 
-// Move plans the edits that move definitions from the old group, from, to the new group, to. A definition moves if it
-// admits the old group but not the new one. After the edit it admits the new group instead; nothing changes for
-// other callers. Definitions that do not admit the old group or already admit the new one are skipped silently, unless
-// named reports that the operator named them.
+// Move plans the edits that move definitions from one group to another. A definition moves if it admits the old group
+// but not the new one. After the edit it admits the new group instead; nothing changes for other callers. Definitions
+// that do not admit the old group or already admit the new one are skipped silently, unless named reports that the
+// operator named them.
 func Move(state *fsm.State, patterns Patterns, from, to string, chosen func(*semaphore.Definition) bool, named func(name string) bool) Moves {
 	var m Moves
 	for sd := range state.Definitions("") {
@@ -154,9 +154,9 @@ func stayWarning(from string, permits []*semaphore.Permit) string {
 		phrase.Count(len(permits), "holder continues", "holders continue"), from, phrase.Names(names))
 }
 
-// MoveDoubts explains to the operator why a move with these effects is probably a mistake: no caller has ever been seen
-// in the new group, or a definition would admit no known caller. A group that appears only in definitions may have no
-// callers at all.
+// MoveDoubts returns messages for the operator if a move with these effects is probably a mistake: no caller has ever
+// been seen in the new group, or a definition would admit no known caller. A group that appears only in definitions may
+// have no callers at all.
 func MoveDoubts(state *fsm.State, to string, effects []Effect) []string {
 	if len(effects) == 0 {
 		return nil

@@ -14,7 +14,7 @@ import (
 
 func TestMove_GroupPattern_IsRewrittenOnlyIfItListsGroups(t *testing.T) {
 	const from, to = "prod", "dr.1"
-	for pattern, want := range map[string]string{ // "" means that the pattern cannot be moved, "-" that there is nothing to move
+	for pattern, want := range map[string]string{ // "": the pattern cannot be rewritten; "-": there is nothing to move
 		"prod":               `dr\.1`,
 		"(prod)":             `(dr\.1)`,
 		"(?:prod|east)":      `(?:dr\.1|east)`,

@@ -19,7 +19,7 @@ type world struct {
 	paused        map[string]*semaphore.Pause
 	timeLeftCache map[drainKey]time.Duration
 	// stopped counts the holders that are listed, and unnamed counts the holders beyond maxStopped.
-	stopped, unnamed int
+	stopped, unlisted int
 }
 
 func newWorld(state *fsm.State, leader Leader) *world {
@@ -29,7 +29,7 @@ func newWorld(state *fsm.State, leader Leader) *world {
 // newDrainRevision is the revision of the drains that the change starts. It is higher than every permit's revision.
 const newDrainRevision = math.MaxUint64
 
-// rule holds the inputs that decide whether the holders of one semaphore may continue, either now or after a change.
+// rule holds the inputs that decide whether a semaphore's holders may continue, either now or after a change.
 type rule struct {
 	definition *semaphore.Definition
 	drains     []semaphore.Drain
@@ -37,7 +37,7 @@ type rule struct {
 	cordons    func(semaphore.Identity) []semaphore.Cordon
 }
 
-// rule returns the rule in force.
+// rule returns the rule that is in force for a semaphore.
 func (w *world) rule(name string) rule {
 	r := rule{drains: w.state.Drains(name), cordons: w.cordons}
 	if sd := w.state.Definition(name); sd != nil {
@@ -63,7 +63,7 @@ func (r rule) withDefinition(d *semaphore.Definition, drain time.Duration) rule 
 	return r
 }
 
-// withPause returns the rule with a new pause, or without one.
+// withPause returns the rule with a new pause, or with none if pause is nil.
 func (r rule) withPause(pause *semaphore.Pause) rule {
 	if r.pause = pause; pause != nil {
 		r.pause = &semaphore.Pause{Stop: pause.Stop, Revision: newDrainRevision, Drain: pause.Drain}

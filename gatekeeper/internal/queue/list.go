@@ -127,10 +127,10 @@ type Cursor struct {
 	Seq       uint64
 }
 
-// Waiters lists the waiters of the semaphores whose names match, by name and in order. It returns at most limit
-// waiters, and only those after the cursor; the zero Cursor is before the first. tasks returns the number of tasks
-// waiting for a semaphore's workers. Each line is consistent, but different lines may be read at different times, so
-// that the queue is never locked for longer than it takes to read one line.
+// Waiters lists the waiters for the matching semaphores, ordered by semaphore and by position in line. It returns at
+// most limit waiters, starting after the cursor; the zero Cursor is before the first waiter. tasks returns the number
+// of tasks waiting for a semaphore's workers. Each line is consistent, but different lines may be read at different
+// times, so that the queue is never locked for longer than it takes to read one line.
 func (q *Queue[C]) Waiters(match func(sem string) bool, after Cursor, limit int, tasks func(sem string) uint64) []Snapshot {
 	var out []Snapshot
 	names := q.Semaphores()

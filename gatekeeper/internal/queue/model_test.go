@@ -97,7 +97,7 @@ func (m *model) offer(sem string, free, tasks uint64) (keys []Key) {
 }
 
 // ahead reports whether a waiter is ahead of index at. Workers count only if tasks are waiting or a worker is being
-// offered one.
+// offered a permit.
 func (m *model) ahead(sem string, at int, tasks uint64) bool {
 	line := m.lines[sem]
 	workersCount := tasks > 0 || slices.ContainsFunc(line, func(w *modelWaiter) bool { return w.worker && w.offered })
@@ -105,7 +105,7 @@ func (m *model) ahead(sem string, at int, tasks uint64) bool {
 }
 
 // length returns the number of waiters in part of a line. The number of workers that count is limited to the number of
-// waiting tasks, or to the number of workers that are being offered one if that is larger.
+// waiting tasks, or to the number of workers that are being offered a permit if that is larger.
 func (m *model) length(sem string, part []*modelWaiter, tasks uint64) (n int) {
 	offered := uint64(0)
 	for _, w := range m.lines[sem] {

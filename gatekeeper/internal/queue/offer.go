@@ -1,8 +1,8 @@
 package queue
 
 // Offer marks and returns the waiters that can be granted a permit, from the front: as many as fit into the free
-// permits, minus those already being offered, and at most as many workers as there are waiting tasks. It stops at the
-// first waiter that does not fit. It skips absent waiters, and workers without a task. The caller must later call Leave
+// permits that are not already being offered, and at most as many workers as there are waiting tasks. It stops at the
+// first waiter that does not fit. It skips absent waiters and workers without a task. The caller must later call Leave
 // or Return for each of the returned waiters.
 //
 // Call Offer again after a waiter has left or has been returned: until then its permits count as offered, even if the

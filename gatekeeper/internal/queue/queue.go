@@ -80,8 +80,8 @@ func (q *Queue[C]) reset() {
 	q.gather = time.Time{}
 }
 
-// Gather makes the lines gather until the given time: waiters that join before then are placed by the waiting time that
-// they claim. It must be called on an empty queue, at the beginning of a term.
+// Gather sets the time until which the lines are gathering: waiters that join before then are placed by the waiting
+// time that they claim. It must be called on an empty queue, at the beginning of a term.
 func (q *Queue[C]) Gather(until time.Time) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -95,10 +95,10 @@ func (q *Queue[C]) Gathering(now time.Time) bool {
 	return now.Before(q.gather)
 }
 
-// Join attaches call to the waiter with the given key. An existing waiter keeps its place, request and metadata. In
-// that case, replaced is the previously attached call, or the zero C, and the caller of Join must notify the replaced
-// call. A new waiter goes to the end of its line, or, while the lines are gathering, behind all waiters that claim to
-// have waited at least as long.
+// Join attaches call to the waiter with the given key. An existing waiter keeps its place, request and metadata, and
+// Join returns the call that was attached to it, or the zero C, as replaced. The caller must notify the replaced call.
+// A new waiter goes to the end of its line, or, while the lines are gathering, behind all waiters that claim to have
+// waited at least as long.
 func (q *Queue[C]) Join(
 	k Key, req semaphore.Request, metadata map[string]string, call C, now time.Time, waitedBefore time.Duration,
 ) (w *Waiter[C], replaced C) {
@@ -182,8 +182,8 @@ func (q *Queue[C]) Call(w *Waiter[C]) C {
 }
 
 // Leave removes the waiter with the given key from its line because it was granted, denied or cancelled. It returns the
-// attached call, or the zero C if the waiter was absent, and reports whether there was such a waiter. A later Join with
-// the same key creates a new waiter.
+// attached call, or the zero C if the waiter was absent, and whether the waiter was in the queue. A later Join with the
+// same key creates a new waiter.
 func (q *Queue[C]) Leave(k Key) (call C, known bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -118,7 +118,7 @@ func TestDetach_AbsentWaiter_KeepsPlaceAndIsSkipped(t *testing.T) {
 	wantWaiters(t, "offered while the first is absent", q.Offer("s", 1, 0), 2)
 	wantWaiters(t, "dropped too early", q.Expire(start.Add(Linger-1)))
 	if at, ok := q.NextExpiry(); !ok || !at.Equal(start.Add(Linger)) {
-		t.Errorf("NextExpiry() = %v, %v, want Linger after start", at, ok)
+		t.Errorf("NextExpiry() = %v, %v, want start plus Linger", at, ok)
 	}
 
 	rejoined, replaced := q.Join(w.Key, w.Request, nil, &call{"rejoined"}, start.Add(Linger-1), 0)
@@ -216,7 +216,7 @@ func TestWaiters_MatchingLines_AreListedInOrderUpToLimit(t *testing.T) {
 	got := q.Waiters(func(sem string) bool { return sem != "b" }, Cursor{}, 10, noTasks)
 	if len(got) != 3 || got[0].Weight != 1 || got[0].Place != 1 || !got[0].Offered ||
 		got[1].Weight != 3 || got[1].Place != 2 || got[1].Offered || got[2].Semaphore != "c" {
-		t.Errorf("Waiters() = %+v, want the first three in order", got)
+		t.Errorf("Waiters() = %+v, want the waiters for a and c in order", got)
 	}
 	all := func(string) bool { return true }
 	if got := q.Waiters(all, Cursor{}, 2, noTasks); len(got) != 2 || got[1].Semaphore != "a" {

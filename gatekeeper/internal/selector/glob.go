@@ -19,7 +19,7 @@ const (
 // Globs selects semaphores by name. An empty Globs selects all of them.
 type Globs []*glob
 
-// ParseGlobs compiles the globs of a call. field is the name of their field in the request, for error messages.
+// ParseGlobs compiles a call's globs. field is the name of the request field that contains them, for error messages.
 func ParseGlobs(field string, texts []string) (Globs, error) {
 	if len(texts) > maxGlobs {
 		return nil, semaphore.Invalid(field, strconv.Itoa(len(texts))+" globs", "must be at most "+strconv.Itoa(maxGlobs)+" globs")
@@ -41,7 +41,7 @@ func (s Globs) Match(name string) bool {
 }
 
 // glob is a compiled shell pattern for names: * matches any sequence of characters, ? any single character, and [abc],
-// [a-z] and [^a-z] (or [!a-z]) a single character from a set. Everything else, including a slash, matches literally.
+// [a-z] and [^a-z] (or [!a-z]) a single character from a set. Every other character, including a slash, matches itself.
 // There is no escape character, because semaphore names do not contain *?[].
 type glob struct {
 	name  string // the whole text if it is plain, in which case there are no steps
@@ -62,10 +62,10 @@ type globStep struct {
 type globKind uint8
 
 const (
-	globChar globKind = iota
-	globAny
-	globRun
-	globClass
+	globChar  globKind = iota // one given character
+	globAny                   // ?
+	globRun                   // *
+	globClass                 // a set in brackets
 )
 
 type runeRange struct{ low, high rune }
@@ -119,7 +119,7 @@ func compileClass(text string) (step globStep, rest, problem string) {
 		step.not, body = true, body[1:]
 	}
 	if body == "" {
-		return globStep{}, "", "has an empty set"
+		return globStep{}, "", "starts an empty set"
 	}
 	chars := []rune(body)
 	for i := 0; i < len(chars); i++ {
@@ -129,15 +129,15 @@ func compileClass(text string) (step globStep, rest, problem string) {
 			i += 2
 		}
 		if r.low > r.high {
-			return globStep{}, "", "has the reversed range " + string(r.low) + "-" + string(r.high)
+			return globStep{}, "", "starts a set with the reversed range " + string(r.low) + "-" + string(r.high)
 		}
 		step.ranges = append(step.ranges, r)
 	}
 	return step, rest, ""
 }
 
-// match reports whether the whole name matches. It takes at most len(steps) * len(name) steps. After a mismatch, only
-// the last * takes another character, because extending an earlier * would not find more matches.
+// match reports whether the whole name matches. It takes at most about len(steps) * len(name) iterations. After a
+// mismatch, only the last * takes another character, because extending an earlier * would not find more matches.
 func (g *glob) match(name string) bool {
 	if g.name != "" {
 		return name == g.name

@@ -50,9 +50,9 @@ func TestGlob_Invalid_ErrorReportsPosition(t *testing.T) {
 	for glob, want := range map[string]string{
 		"":                       "empty",
 		"job-[0-9":               "[ at byte 4 is not closed by a ]",
-		"[]":                     "[ at byte 0 has an empty set",
-		"[^]":                    "has an empty set",
-		"ab[z-a]":                "[ at byte 2 has the reversed range z-a",
+		"[]":                     "[ at byte 0 starts an empty set",
+		"[^]":                    "starts an empty set",
+		"ab[z-a]":                "[ at byte 2 starts a set with the reversed range z-a",
 		strings.Repeat("a", 513): "at most 512 bytes, not 513",
 		"\xff":                   "UTF-8",
 	} {

@@ -20,7 +20,7 @@ type labels []requirement
 // requirement is a condition on one label. An absent label has no value, so k!=v and k notin (v) hold.
 type requirement struct {
 	key    string
-	values []string // empty if only the presence of the label matters
+	values []string // empty if only the label's presence matters
 	not    bool
 }
 
@@ -47,7 +47,7 @@ func (s labels) matchNamed(state *fsm.State, name string) bool {
 	return sd != nil && s.match(sd.Definition.Labels)
 }
 
-// String returns the requirements in the syntax of parseLabels.
+// String returns the requirements in the syntax that parseLabels accepts.
 func (s labels) String() string {
 	texts := make([]string, len(s))
 	for i, r := range s {
@@ -85,8 +85,8 @@ func quoted(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
 }
 
-// parseLabels parses requirements in Kubernetes syntax. field is the name of their field in the request, for error
-// messages.
+// parseLabels parses requirements in Kubernetes syntax. field is the name of the request field that contains them, for
+// error messages.
 //
 //	team=data, tier!=test, zone in (a, b), zone notin (c), critical, !legacy
 //
@@ -123,7 +123,7 @@ func (p *labelsParser) labels() labels {
 		case p.problem != "", p.pos == len(p.text):
 			return s
 		case !p.accept(","):
-			p.fail(`want a comma or the end; a value with a comma or one of =!() must be quoted, as in cron="0,30 2 * * *"`)
+			p.fail(`expected a comma or the end; a value that contains a comma or one of =!() must be quoted, as in cron="0,30 2 * * *"`)
 			return nil
 		}
 	}
@@ -159,7 +159,7 @@ func (p *labelsParser) list() []string {
 		values = append(values, p.value())
 	}
 	if !p.accept(")") {
-		p.fail("want a comma or )")
+		p.fail("expected a comma or )")
 	}
 	return values
 }

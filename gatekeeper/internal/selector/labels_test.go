@@ -74,14 +74,14 @@ func TestLabels_Invalid_ErrorReportsPosition(t *testing.T) {
 		"=a":                      "at byte 0: expected a label name",
 		"team=data,":              "at byte 10: expected a label name",
 		",":                       "at byte 0: expected a label name",
-		"team data":               "at byte 5: want a comma or the end",
+		"team data":               "at byte 5: expected a comma or the end",
 		"zone in a":               "at byte 8: expected ( and a list of values",
-		"zone in (a":              "at byte 10: want a comma or )",
+		"zone in (a":              "at byte 10: expected a comma or )",
 		"cron=0,30 2 * * *":       `must be quoted, as in cron="0,30 2 * * *"`,
-		"zone in (a (b)":          "at byte 11: want a comma or )",
+		"zone in (a (b)":          "at byte 11: expected a comma or )",
 		`team="data`:              "at byte 5: the quotation mark is not closed",
 		"!":                       "at byte 1: expected a label name",
-		"team=a=b":                "at byte 6: want a comma or the end",
+		"team=a=b":                "at byte 6: expected a comma or the end",
 		strings.Repeat("a", 4097): "at most 4096 bytes, not 4097",
 	} {
 		_, err := parseLabels("labels", text)

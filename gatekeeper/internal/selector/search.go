@@ -12,10 +12,10 @@ import (
 // maxSearch is the maximum length of a search in bytes.
 const maxSearch = 256
 
-// Search selects definitions by words. An empty Search selects all of them.
+// Search selects definitions by the words that they contain. An empty Search selects all of them.
 type Search []string
 
-// ParseSearch splits a search into words. field is the name of its field in the request, for error messages.
+// ParseSearch splits a search into words. field is the name of the request field that contains it, for error messages.
 func ParseSearch(field, text string) (Search, error) {
 	switch {
 	case len(text) > maxSearch:

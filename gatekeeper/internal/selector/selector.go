@@ -13,17 +13,17 @@ const maxChosen = 100_000
 
 // Selector selects semaphores by name and by the labels of their definitions. An empty Selector selects all of them.
 type Selector struct {
-	given  []string // the globs, unparsed
-	plain  []string // the sorted names, if every glob is a plain name
-	text   string   // the label requirements, unparsed
-	names  Globs
-	labels labels
+	rawNames  []string // the globs, unparsed
+	plain     []string // the sorted names, if every glob is a plain name
+	rawLabels string   // the label requirements, unparsed
+	names     Globs
+	labels    labels
 	// within limits the selection to the semaphores that the caller may see. nil means all of them.
 	within func(state *fsm.State, name string) bool
 }
 
-// Within returns a selector limited to the semaphores for which visible returns true. It behaves as if no others
-// existed. If visible is nil, Within returns s unchanged.
+// Within returns a selector limited to the semaphores for which visible returns true. It behaves as if there were no
+// others. If visible is nil, Within returns s unchanged.
 func (s *Selector) Within(visible func(state *fsm.State, name string) bool) *Selector {
 	if visible == nil {
 		return s
@@ -43,7 +43,7 @@ func Parse(path string, names []string, labels string) (s *Selector, err error) 
 	if path != "" {
 		path += "."
 	}
-	s = &Selector{given: names, text: labels}
+	s = &Selector{rawNames: names, rawLabels: labels}
 	if s.names, err = ParseGlobs(path+"names", names); err != nil {
 		return nil, err
 	}
@@ -100,8 +100,8 @@ func (s *Selector) MatchEntry(state *fsm.State, e *fsm.JournalEntry) bool {
 		e.Before != nil && s.labels.match(e.Before.Labels) || e.After != nil && s.labels.match(e.After.Labels))
 }
 
-// MatchEvent reports whether an event concerns a semaphore that is selected before or after the event. An event about a
-// permit has no definition, so the current definition is used. A cordon concerns every semaphore.
+// MatchEvent reports whether an event concerns a semaphore that was selected before or after the event. An event about
+// a permit has no definition, so the current definition is used. A cordon concerns every semaphore.
 func (s *Selector) MatchEvent(state *fsm.State, e *fsm.Event) bool {
 	switch {
 	case e.Semaphore == "":
@@ -116,7 +116,7 @@ func (s *Selector) MatchEvent(state *fsm.State, e *fsm.Event) bool {
 }
 
 // Named reports whether a semaphore was selected by name, rather than by a glob or by its labels.
-func (s *Selector) Named(name string) bool { return slices.Contains(s.given, name) }
+func (s *Selector) Named(name string) bool { return slices.Contains(s.rawNames, name) }
 
 // CheckDefined returns a *NoDefinitionError for the first name without a definition.
 func CheckDefined(state *fsm.State, names ...string) error {
@@ -134,7 +134,7 @@ func (s *Selector) checkDefined(state *fsm.State, names ...string) error {
 
 // CheckNames returns a *NoDefinitionError if a name in the selector has no definition.
 func (s *Selector) CheckNames(state *fsm.State) error {
-	for _, name := range s.given {
+	for _, name := range s.rawNames {
 		if !plain(name) {
 			continue
 		}
@@ -202,8 +202,8 @@ func (s *Selector) lookUp(state *fsm.State, from string) iter.Seq[*fsm.StoredDef
 	}
 }
 
-// Holders returns the permits of the selected semaphores ordered by semaphore and token, starting at from and token.
-// Plain names are looked up directly.
+// Holders returns the selected semaphores' permits, ordered by semaphore and token. It starts at the semaphore named
+// from and, within it, at token. Plain names are looked up directly.
 func (s *Selector) Holders(state *fsm.State, from string, token uint64) iter.Seq[*semaphore.Permit] {
 	return func(yield func(*semaphore.Permit) bool) {
 		if len(s.plain) == 0 {

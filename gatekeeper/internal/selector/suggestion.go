@@ -16,9 +16,9 @@ import (
 )
 
 // The errors in this file suggest the definition that was probably meant. Each search scans all definitions, which
-// takes about 10 ms for 100,000 of them. Therefore only operators' calls get suggestions: edits, pauses, previews,
-// lists, Explain, and GetDefinition while there are few definitions. Denials get none, because a job with a misspelled
-// name may call TryAcquire very often, from many hosts.
+// takes about 10 ms for 100,000 of them, so only operators' calls get suggestions: edits, pauses, previews, lists,
+// Explain, and GetDefinition while there are few definitions. Denials get none, because a job with a misspelled name
+// may call TryAcquire very often, from many hosts.
 
 // NoDefinitionError means that there is no definition with the given name.
 type NoDefinitionError struct {
@@ -69,12 +69,12 @@ func (e *NoMatchError) Error() string {
 	if more := len(e.Chosen) - len(quoted); more > 0 {
 		quoted = append(quoted, strconv.Itoa(more)+" more")
 	}
-	text := "no definition matches " + strings.Join(quoted, " or ")
+	text := "no definitions match " + strings.Join(quoted, " or ")
 	switch {
 	case e.Labels != "" && len(e.Chosen) > 0:
-		text += fmt.Sprintf(" and has the labels %q", e.Labels)
+		text += fmt.Sprintf(" and have the labels %q", e.Labels)
 	case e.Labels != "":
-		text = fmt.Sprintf("no definition has the labels %q", e.Labels)
+		text = fmt.Sprintf("no definitions have the labels %q", e.Labels)
 	case len(e.Chosen) == 0:
 		text = "there are no definitions"
 	}
@@ -83,13 +83,13 @@ func (e *NoMatchError) Error() string {
 
 // noMatch returns the error for a selector that matches no definitions.
 func (s *Selector) noMatch(state *fsm.State) error {
-	e := &NoMatchError{Chosen: s.given, Labels: s.text}
-	for _, glob := range s.given[:min(len(s.given), maxQuoted)] { // each search scans all definitions
+	e := &NoMatchError{Chosen: s.rawNames, Labels: s.rawLabels}
+	for _, glob := range s.rawNames[:min(len(s.rawNames), maxQuoted)] { // each search scans all definitions
 		if e.Suggestion = nearestGlob(glob, names(state, s.within)); e.Suggestion != "" {
 			return e
 		}
 	}
-	if len(s.given) == 0 {
+	if len(s.rawNames) == 0 {
 		e.Suggestion = s.nearestLabels(state)
 	}
 	return e

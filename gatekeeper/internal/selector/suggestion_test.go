@@ -110,12 +110,12 @@ func TestNames_NoMatch_SuggestsSimilarName(t *testing.T) {
 	}{
 		{names: "nightly-exprot", text: `there is no definition "nightly-exprot"; did you mean "nightly-export"?`, suggestion: "nightly-export", noDefinition: true},
 		{names: "pool zzz", text: `there is no definition "zzz"`, noDefinition: true},
-		{names: "nihgtly-*", text: `no definition matches "nihgtly-*"; did you mean "nightly-*"?`, suggestion: "nightly-*"},
-		{names: "zzz* pol*", text: `no definition matches "zzz*" or "pol*"; did you mean "poo*"?`, suggestion: "poo*"},
-		{labels: "team=dtaa", text: `no definition has the labels "team=dtaa"; did you mean "team=data"?`, suggestion: "team=data"},
-		{labels: "tier=gold", text: `no definition has the labels "tier=gold"`},
-		{names: "pool", labels: "team=data", text: `no definition matches "pool" and has the labels "team=data"`},
-		{names: strings.Join(many, " "), text: `no definition matches "` + strings.Join(many[:10], `" or "`) + `" or 2 more`},
+		{names: "nihgtly-*", text: `no definitions match "nihgtly-*"; did you mean "nightly-*"?`, suggestion: "nightly-*"},
+		{names: "zzz* pol*", text: `no definitions match "zzz*" or "pol*"; did you mean "poo*"?`, suggestion: "poo*"},
+		{labels: "team=dtaa", text: `no definitions have the labels "team=dtaa"; did you mean "team=data"?`, suggestion: "team=data"},
+		{labels: "tier=gold", text: `no definitions have the labels "tier=gold"`},
+		{names: "pool", labels: "team=data", text: `no definitions match "pool" and have the labels "team=data"`},
+		{names: strings.Join(many, " "), text: `no definitions match "` + strings.Join(many[:10], `" or "`) + `" or 2 more`},
 	} {
 		s, err := Parse("", strings.Fields(test.names), test.labels)
 		if err != nil {
@@ -155,15 +155,15 @@ func TestCheckMatch_MoreThanMaxChosen_Succeeds(t *testing.T) {
 		"1*":   "",
 		"7":    "",
 		"7 x":  `there is no definition "x"`,
-		"zz*":  `no definition matches "zz*"`,
-		"[ab]": `no definition matches "[ab]"`,
+		"zz*":  `no definitions match "zz*"`,
+		"[ab]": `no definitions match "[ab]"`,
 	} {
 		s, err := Parse("", strings.Fields(names), "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := s.CheckMatch(c.State()); err != nil && err.Error() != text || err == nil && text != "" {
-			t.Errorf("MustMatch() for %q = %v, want %s", names, err, text)
+			t.Errorf("CheckMatch() for %q = %v, want %s", names, err, text)
 		}
 	}
 	if _, err := new(Selector).Names(c.State()); err == nil {

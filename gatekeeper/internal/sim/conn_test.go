@@ -22,7 +22,7 @@ type conn struct {
 	deadline time.Time
 }
 
-// packet holds the data of one write. A packet without data marks the end of the stream.
+// packet holds the data from one write. A packet without data marks the end of the stream.
 type packet struct {
 	data []byte
 	due  time.Time
@@ -62,7 +62,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 }
 
-// tryRead reads data that is due. If no data is due, it returns the maximum time to wait, where 0 means no limit.
+// tryRead reads data that is due. If no data is due, it returns the maximum time to wait, where 0 means no limit, and a
+// channel that is closed when the network changes.
 func (c *conn) tryRead(p []byte) (n int, wait time.Duration, changed <-chan struct{}, err error) {
 	c.net.mu.Lock()
 	defer c.net.mu.Unlock()

@@ -8,12 +8,11 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// disk stores a member's log, votes and snapshots, and survives restarts of its server. A write takes time, and is lost
-// if the machine loses power before it completes. The disk can be stalled, and records when each entry was first
-// written.
+// disk stores a member's log, votes and snapshots, and survives server restarts. A write takes time, and is lost if the
+// machine loses power before it completes. The disk can be stalled, and records when each entry was first written.
 type disk struct {
 	*raft.InmemStore
-	latency time.Duration // of a write
+	latency time.Duration // per write
 
 	mu        sync.Mutex    // guards the fields below
 	powerLoss chan struct{} // closed when the machine loses power

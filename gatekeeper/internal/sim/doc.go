@@ -6,27 +6,28 @@
 //
 // The package runs the servers from package gatekeeper and the clients from package client unmodified. They are
 // connected by an in-memory network (network_test.go), and the servers use in-memory disks (disk_test.go). A seed
-// determines the number of servers, the actions of the clients and operators, the clock rate of each client, and the
-// faults and when they occur (plan_test.go). It does not determine the order in which goroutines run, so a seed that
-// failed once may pass the next time. -repeat runs each seed several times and reports how often it fails.
+// determines the number of servers, what the clients and operators do, the rate of each client's clock, and the faults
+// and when they occur (plan_test.go). It does not determine the order in which goroutines run, so a seed that failed
+// once may pass the next time. -repeat runs each seed several times and reports how often it fails.
 //
-// Clients reuse identities (lives_test.go): with and without a holder id, on one machine and on two, after a crash
+// Clients reuse identities (acquirer_test.go): with and without a holder id, on one machine and on two, after a crash
 // while calls are in flight, with and without the library. They retry immediately, replace tokens, and ignore the fact
 // that they have been superseded.
 //
 // Submitters and workers share tasks (submitters_test.go, workers_test.go). They crash and hang, reuse their identities
 // and job ids, cut submissions short, retry them with the same or different content, and send results late. The storage
-// limit for jobs is low enough for submissions to reach it. Of the semaphores whose permits carry tasks, one is paused
-// and moved, one cools, and one limits how long a task may take and holds lost permits for an operator.
+// limit for jobs is low enough for submissions to reach it. Three semaphores have permits that carry tasks: the first
+// is paused and moved, the second cools, and the third limits how long a task may take and holds lost permits for an
+// operator.
 //
 // # What is checked
 //
 // The callers record a history (package internal/history), which the checkers in internal/check read. In addition,
 // log_test.go replays the log that the members agree on, and compares it with the responses that clients received and
-// the permits that they considered valid: no slot is freed while its holder considers the permit valid, every member
-// has the same state, and no acknowledged change is lost. tasks_test.go does the same for tasks: a task is not handed
-// out while a permit carries it or after it has ended, and its outcome is the one that its worker reported. Every job
-// must have ended by the end of the run.
+// the permits that they considered valid. No slot may be freed while its holder considers the permit valid, every
+// member must have the same state, and no acknowledged change may be lost. tasks_test.go does the same for tasks: a
+// task must not be handed out while a permit carries it or after it has ended, and its outcome must be the one that its
+// worker reported. Every job must have ended by the end of the run.
 //
 // # Rare paths
 //

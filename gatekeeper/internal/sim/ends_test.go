@@ -46,7 +46,7 @@ func releaseRequest(semaphore string, token uint64, outcome gatekeeperv1.Release
 	return history.NewRelease(semaphore, token, strings.TrimPrefix(outcome.String(), "RELEASE_OUTCOME_"))
 }
 
-// recentToken is a recently granted token. Its permit may have ended since.
+// recentToken is a recently granted token. Its permit may since have ended.
 type recentToken struct {
 	semaphore string
 	token     uint64
@@ -70,7 +70,7 @@ func (w *world) recordGrant(semaphore string, token uint64, endsAfter time.Durat
 		delay = between(rng, 0, endsAfter)
 	}
 	group := groupOf(rng.IntN(2))
-	w.late.Go(func() {
+	w.lateCalls.Go(func() {
 		advance(delay)
 		w.judge.takeOver(semaphore, token, group)
 	})
@@ -107,7 +107,7 @@ func (p *process) takeOver(semaphore string, token uint64, group string) {
 		Token: token, Identity: &gatekeeperv1.Identity{Group: by.Group, Acquirer: by.Acquirer}, Reason: "sim",
 	})
 	if err != nil {
-		if refused, ok := errors.AsType[*client.StatusError](err); ok && refused.Reason == "REFUSED" && !takeover(semaphore) {
+		if refused, ok := errors.AsType[*client.StatusError](err); ok && refused.Reason == "REFUSED" && !allowsTakeover(semaphore) {
 			p.world.paths.inc(takeoverNotAllowed)
 		}
 		complete(outcome(err), history.Response{}, err)
@@ -137,7 +137,7 @@ func (p *process) awaitFiring(semaphore string, due time.Time, token uint64, rng
 	leader := w.serverLog.leader()
 	complete := p.record.Call(history.Request{Kind: history.Await, Semaphore: semaphore, Firing: firingName(semaphore, due), Token: token})
 	w.awaiting.Go(func() {
-		for claim, err := range p.client.Semaphore(semaphore).WatchFiring(w.life, semaphore, due, token) {
+		for claim, err := range p.client.Semaphore(semaphore).WatchFiring(w.ctx, semaphore, due, token) {
 			switch state := claim.GetState(); {
 			case err != nil:
 				if !errors.Is(err, client.ErrClosed) && !p.isCrashed() {

@@ -25,7 +25,7 @@ func causeAfterFailover(t *testing.T, profile gatekeeper.Profile, duration time.
 		for _, m := range w.members {
 			w.must(m.start())
 		}
-		p := w.process(machine(0), "prod", 1, 1)
+		p := w.newProcess(machine(0), "prod", 1, 1)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		_, err := p.client.Declare(ctx, &gatekeeperv1.Definition{Name: "brief", Duration: durationpb.New(duration)})
@@ -74,7 +74,7 @@ func TestCrash_WhileDiskHangs_KeepsDataDirLocked(t *testing.T) {
 			w.must(m.start())
 		}
 		s := &stage{world: w}
-		leader, p := s.awaitLeader(), w.process(machine(0), "prod", 1, 1)
+		leader, p := s.awaitLeader(), w.newProcess(machine(0), "prod", 1, 1)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		_, err := p.client.Declare(ctx, &gatekeeperv1.Definition{Name: singleSem})

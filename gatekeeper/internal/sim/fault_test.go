@@ -40,7 +40,7 @@ func (w *world) injectFault(f fault) {
 	heal()
 }
 
-// apply applies a fault and returns a function that undoes it, or nil.
+// apply applies a fault and returns a function that undoes it, or nil if there is nothing to undo.
 func (w *world) apply(f fault, m, other *member) (heal func()) {
 	switch f.kind {
 	case crash:

@@ -13,18 +13,18 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// replayedLog is the history that results from replaying the log that all members agree on.
+// replayedLog is the history reconstructed from the log that all members agree on.
 type replayedLog struct {
 	world    *world
 	violated []string
 
 	granted     map[uint64]*semaphore.Permit
-	since       map[uint64]uint64        // the term in which a token was issued
-	cooled      map[uint64]time.Duration // when a token's slot finished cooling
+	grantTerm   map[uint64]uint64        // the term in which a token was issued
+	cooledAt    map[uint64]time.Duration // when a token's slot finished cooling
 	ended       map[uint64]ending
 	changed     map[change]bool
 	definitions map[string]*fsm.StoredDefinition
-	last        uint64            // the last token granted
+	lastToken   uint64            // the last token granted
 	terms       map[uint64]uint64 // by revision, the term of the entry that made the change
 }
 
@@ -49,7 +49,7 @@ func (tr *replayedLog) fail(format string, args ...any) {
 // replay replays the entries that every member has applied, and returns violations of the safety rules.
 func (w *world) replay(h *history.History) []string {
 	tr := &replayedLog{
-		world: w, granted: make(map[uint64]*semaphore.Permit), since: make(map[uint64]uint64), cooled: make(map[uint64]time.Duration),
+		world: w, granted: make(map[uint64]*semaphore.Permit), grantTerm: make(map[uint64]uint64), cooledAt: make(map[uint64]time.Duration),
 		ended: make(map[uint64]ending), changed: make(map[change]bool),
 		definitions: make(map[string]*fsm.StoredDefinition), terms: make(map[uint64]uint64),
 	}
@@ -61,7 +61,7 @@ func (w *world) replay(h *history.History) []string {
 	var applied fsm.Applied
 	machine.Subscribe(func(a fsm.Applied) { applied = a })
 	for i, l := range entries {
-		w.paths.entry(entries, i, w)
+		w.paths.countEntry(entries, i, w)
 		if l.Type != raft.LogCommand {
 			continue
 		}
@@ -85,7 +85,7 @@ func (w *world) replay(h *history.History) []string {
 		}
 		turns.entry(commands, results, l)
 		for i := range commands {
-			w.paths.command(commands[i], results[i], l, before, tr)
+			w.paths.countCommand(commands[i], results[i], l, before, tr)
 			runs.command(commands[i], results[i], l)
 		}
 	}
@@ -157,7 +157,7 @@ func (tr *replayedLog) event(e *fsm.Event, l raft.Log, at time.Duration) {
 	case fsm.Granted:
 		tr.grant(e.Permit, l)
 	case fsm.CoolingEnded:
-		tr.cooled[e.Permit.Token] = at
+		tr.cooledAt[e.Permit.Token] = at
 	case fsm.Released, fsm.Expired, fsm.HeldEvent, fsm.CoolingEvent, fsm.Abandoned, fsm.FreedUnsafely:
 		if e.Kind == fsm.HeldEvent {
 			tr.world.paths.inc(heldForOperator)
@@ -170,11 +170,11 @@ func (tr *replayedLog) event(e *fsm.Event, l raft.Log, at time.Duration) {
 
 // grant records a newly issued token.
 func (tr *replayedLog) grant(p *semaphore.Permit, l raft.Log) {
-	if p.Token <= tr.last {
-		tr.fail("entry %d grants token %d after token %d", l.Index, p.Token, tr.last)
+	if p.Token <= tr.lastToken {
+		tr.fail("entry %d grants token %d after token %d", l.Index, p.Token, tr.lastToken)
 	}
-	tr.last = p.Token
-	tr.granted[p.Token], tr.since[p.Token] = p, l.Term
+	tr.lastToken = p.Token
+	tr.granted[p.Token], tr.grantTerm[p.Token] = p, l.Term
 	tr.checkAdmitted(p, l)
 }
 
@@ -191,7 +191,7 @@ func (tr *replayedLog) freed(token uint64) (end ending, freed bool) {
 		end, freed = tr.ended[token]
 	}
 	if freed && (end.kind == fsm.CoolingEvent || end.kind == fsm.HeldEvent) {
-		end.at, freed = tr.cooled[token]
+		end.at, freed = tr.cooledAt[token]
 	}
 	return end, freed
 }
@@ -229,7 +229,7 @@ func (tr *replayedLog) compare(h *history.History) {
 	}
 	for i := range h.Operations {
 		op := &h.Operations[i]
-		answer, ok := op.Answer()
+		answer, ok := op.Response()
 		if !ok {
 			continue
 		}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// network is an in-memory network in the bubble's time. As on a real network, an interruption does not break
-// connections: data sent in the meantime arrives when the network recovers, unless the sender has given up by then.
+// network is an in-memory network in virtual time. As on a real network, an interruption does not break connections:
+// data sent in the meantime arrives when the network recovers, unless the sender has given up by then.
 type network struct {
 	mu          sync.Mutex // guards the fields below, and every host and conn
 	listeners   map[string]*memListener
@@ -19,7 +19,7 @@ type network struct {
 	loss        map[link]float64       // fraction of packets that must be retransmitted
 	conns       map[*conn]struct{}
 	rng         *rand.Rand
-	changed     chan struct{} // closed and replaced whenever a link opens
+	changed     chan struct{} // closed and replaced when a link opens, a host dies or a listener closes
 }
 
 // link is one direction between two machines.
@@ -52,7 +52,7 @@ func newNetwork(rng *rand.Rand) *network {
 	}
 }
 
-// wakeAll wakes all goroutines waiting for a link to open. The caller must hold mu.
+// wakeAll wakes all goroutines waiting for the network to change. The caller must hold mu.
 func (n *network) wakeAll() {
 	close(n.changed)
 	n.changed = make(chan struct{})

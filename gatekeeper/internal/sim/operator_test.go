@@ -73,12 +73,12 @@ func definition(name string) *gatekeeperv1.Definition {
 	case ownersSem:
 		d.Permits = proto.Uint32(50)
 	}
-	d.Takeover = takeover(name)
+	d.Takeover = allowsTakeover(name)
 	return d
 }
 
-// takeover reports whether callers may take over permits of the named semaphore.
-func takeover(name string) bool {
+// allowsTakeover reports whether callers may take over the named semaphore's permits.
+func allowsTakeover(name string) bool {
 	return name == singleSem || name == handoverSem || name == takeoverSem
 }
 

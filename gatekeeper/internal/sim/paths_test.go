@@ -14,7 +14,7 @@ import (
 // path is a rare event that a run should exercise.
 type path string
 
-// The known paths. A run of `make sim` must take all those that required returns.
+// The known paths. A run of `make sim` must take all paths that required returns.
 const (
 	expired                     path = "a permit expired"
 	expiredInLaterTerm          path = "a permit granted in an earlier term expired"
@@ -30,7 +30,7 @@ const (
 	drainedInLaterTerm          path = "a drain ended in a later term"
 	lengthened                  path = "a duration was lengthened while its permit was held"
 	shortened                   path = "a duration was shortened while its permit was held"
-	overwritten                 path = "entries of a deposed leader were overwritten"
+	overwritten                 path = "a deposed leader's entries were overwritten"
 	lateCommand                 path = "a server's own command was appended in a later term"
 	refusedAtApply              path = "a grant was refused when it was applied"
 	cooled                      path = "a slot cooled"
@@ -58,7 +58,7 @@ const (
 	lateOutcome                 path = "a holder reported the outcome of its job after losing its permit"
 	handedOver                  path = "a firing was handed over"
 	handedOverByTakeover        path = "a firing was handed over only because of a takeover"
-	lastAttemptLost             path = "the last attempt of a firing was lost"
+	lastAttemptLost             path = "a firing's last attempt was lost"
 	takenOver                   path = "a permit was taken over from its holder"
 	takeoverNotAllowed          path = "a takeover was refused because takeovers are not allowed"
 	takeoverDuringRelease       path = "a takeover raced with the release of its permit"
@@ -67,12 +67,12 @@ const (
 	awaitedAcrossFailover       path = "a caller waited for the end of a firing across a leader change"
 	taskDone                    path = "a task finished"
 	taskFailed                  path = "a task failed"
-	taskFailedAttempt           path = "an attempt of a task failed"
+	taskFailedAttempt           path = "a task attempt failed"
 	taskReturned                path = "a task was returned without an outcome"
 	lostTaskHandedOutAgain      path = "a lost worker's task was handed out again"
 	taskHandedOutAgain          path = "a task was handed out again"
 	taskHandedOutInLaterTerm    path = "a task was handed out again in a later term"
-	lastTaskAttemptLost         path = "the last attempt of a task was lost"
+	lastTaskAttemptLost         path = "a task's last attempt was lost"
 	heavyTask                   path = "a task took more than one permit"
 	waiterRefused               path = "a waiter was refused because too few permits were free"
 	staleDelete                 path = "a deletion named a submission that no longer existed"
@@ -148,15 +148,15 @@ func (p *paths) add(what path, n int) {
 	}
 }
 
-// all returns the counts so far.
+// all returns a copy of the counts.
 func (p *paths) all() map[path]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.counts)
 }
 
-// measure counts the paths recorded in a server's metrics. It must be called before the server stops.
-func (p *paths) measure(registry *prometheus.Registry) {
+// countMetrics counts the paths recorded in a server's metrics. It must be called before the server stops.
+func (p *paths) countMetrics(registry *prometheus.Registry) {
 	families, err := registry.Gather()
 	if err != nil {
 		return
@@ -190,8 +190,8 @@ func (p *paths) measure(registry *prometheus.Registry) {
 	}
 }
 
-// entry counts the paths taken by the entry at index i of the log.
-func (p *paths) entry(entries []raft.Log, i int, w *world) {
+// countEntry counts the paths taken by entries[i].
+func (p *paths) countEntry(entries []raft.Log, i int, w *world) {
 	l := entries[i]
 	if l.Type != raft.LogCommand || i+1 >= len(entries) || entries[i+1].Term == l.Term {
 		return
@@ -236,8 +236,8 @@ func (p *paths) countDisks(w *world) {
 	}
 }
 
-// command counts the paths taken by a command in the log.
-func (p *paths) command(c fsm.Command, r fsm.Result, l raft.Log, before *fsm.State, tr *replayedLog) {
+// countCommand counts the paths taken by a command in the log.
+func (p *paths) countCommand(c fsm.Command, r fsm.Result, l raft.Log, before *fsm.State, tr *replayedLog) {
 	permit, _ := r.(fsm.PermitResult)
 	switch c := c.(type) {
 	case fsm.Grant:
@@ -320,7 +320,7 @@ func (p *paths) command(c fsm.Command, r fsm.Result, l raft.Log, before *fsm.Sta
 
 // countSuperseding counts a permit that ends in a later term than the one in which it superseded another.
 func (p *paths) countSuperseding(token uint64, l raft.Log, before *fsm.State, tr *replayedLog) {
-	if old := before.Permit(token); old != nil && old.Owes && tr.since[token] != l.Term {
+	if old := before.Permit(token); old != nil && old.Owes && tr.grantTerm[token] != l.Term {
 		p.inc(supersedingEndedInLaterTerm)
 	}
 }

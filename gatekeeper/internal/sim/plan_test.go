@@ -38,8 +38,8 @@ type faultKind string
 const (
 	crash       faultKind = "crash"        // severe: peers are not notified
 	crashAll    faultKind = "crash all"    // all members crash
-	stop        faultKind = "stop"         // a server is stopped as by an operator
-	isolate     faultKind = "isolate"      // cuts a member off from the others; severe: from clients too
+	stop        faultKind = "stop"         // an operator stops a server
+	isolate     faultKind = "isolate"      // a member is cut off from the others; severe: from clients too
 	oneWay      faultKind = "one way"      // a member sends but does not receive; severe: the reverse
 	bridge      faultKind = "bridge"       // two members cannot reach each other, but the others reach both
 	slow        faultKind = "slow"         // everything that a member sends is delayed
@@ -49,8 +49,8 @@ const (
 	hang        faultKind = "hang"         // a disk stalls until its server stops
 	transfer    faultKind = "transfer"     // leadership is transferred
 	reset       faultKind = "reset"        // a member's connections break
-	clientCut   faultKind = "client cut"   // cuts one client machine off from all members; severe: it can only send
-	clientCrash faultKind = "client crash" // one client process crashes
+	clientCut   faultKind = "client cut"   // a client machine is cut off from all members; severe: it can only send
+	clientCrash faultKind = "client crash" // a client process crashes
 )
 
 // faultKinds returns the kinds of faults. Kinds that should occur more often are repeated.

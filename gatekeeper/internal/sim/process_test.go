@@ -30,7 +30,7 @@ type process struct {
 
 	mu            sync.Mutex               // guards the fields below; never held for long
 	believedSince map[uint64]time.Duration // when the process started to rely on a token that it acquired without the library
-	last          map[identityKey]uint64   // an identity's last token; the process stops relying on it when it acquires again
+	lastToken     map[identityKey]uint64   // an identity's last token; the process stops relying on it when it acquires again
 	frameDeadline map[uint64]time.Duration // by token, the time until which the last frame sent lets the process rely on it
 }
 
@@ -48,10 +48,10 @@ type clock struct {
 
 func (c clock) Now() time.Duration { return time.Duration(float64(time.Since(c.start)) * c.rate) }
 
-func (w *world) process(machine, group string, incarnation int, rate float64) *process {
+func (w *world) newProcess(machine, group string, incarnation int, rate float64) *process {
 	p := &process{
 		world: w, host: &host{machine: machine}, group: group, acquirer: machine, rate: rate, crashed: make(chan struct{}),
-		believedSince: make(map[uint64]time.Duration), last: make(map[identityKey]uint64), frameDeadline: make(map[uint64]time.Duration),
+		believedSince: make(map[uint64]time.Duration), lastToken: make(map[identityKey]uint64), frameDeadline: make(map[uint64]time.Duration),
 		record: history.NewRecorder(fmt.Sprintf("%s#%d", machine, incarnation), w.now, w.history.Put),
 	}
 	var endpoints []string
@@ -238,13 +238,13 @@ func (p *process) run(w jobSpec, rng *rand.Rand) (req history.Request, unknown b
 func (p *process) lastOf(w jobSpec) uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.last[identityKey{w.semaphore, w.identity}]
+	return p.lastToken[identityKey{w.semaphore, w.identity}]
 }
 
 func (p *process) setLast(w jobSpec, token uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.last[identityKey{w.semaphore, w.identity}] = token
+	p.lastToken[identityKey{w.semaphore, w.identity}] = token
 }
 
 // cancelRequest cancels an acquisition whose outcome is unknown. The client library does so only for request ids that

@@ -15,8 +15,8 @@ import (
 // firingTracker tracks the firings in the log, using rules that are independent of the servers' implementation.
 type firingTracker struct {
 	*replayedLog
-	last      map[string]*run // by semaphore and firing
-	byToken   map[uint64]*run // by token
+	lastRun   map[string]*run // by semaphore and firing
+	byToken   map[uint64]*run
 	takenOver map[uint64]bool
 }
 
@@ -26,7 +26,7 @@ type run struct {
 	attempts uint32
 	state    semaphore.ClaimState
 	failure  string
-	// states lists all states so far, including the current one.
+	// states lists all states, ending with the current one.
 	states []semaphore.ClaimState
 }
 
@@ -39,7 +39,7 @@ func (r *run) setState(state semaphore.ClaimState) {
 func (r *run) isUnrecorded() bool { return r.state == semaphore.ClaimOpen && r.attempts == 0 }
 
 func newFiringTracker(tr *replayedLog) *firingTracker {
-	return &firingTracker{replayedLog: tr, last: make(map[string]*run), byToken: make(map[uint64]*run), takenOver: make(map[uint64]bool)}
+	return &firingTracker{replayedLog: tr, lastRun: make(map[string]*run), byToken: make(map[uint64]*run), takenOver: make(map[uint64]bool)}
 }
 
 func keyOf(name string, f *semaphore.Firing) string {
@@ -61,7 +61,7 @@ func (rs *firingTracker) command(c fsm.Command, result fsm.Result, l raft.Log) {
 			return
 		}
 		if !released.Released {
-			rs.late(r, c)
+			rs.lateRelease(r, c)
 			return
 		}
 		r.failure = c.Failure
@@ -97,7 +97,7 @@ func (rs *firingTracker) claim(p *semaphore.Permit, l raft.Log) {
 	key := keyOf(p.Semaphore, p.Firing)
 	r := &run{permit: p, attempts: 1}
 	r.setState(semaphore.ClaimHeld)
-	if before := rs.last[key]; before != nil {
+	if before := rs.lastRun[key]; before != nil {
 		if before.state != semaphore.ClaimOpen {
 			rs.fail("entry %d grants firing %s to token %d, although it is %s with token %d", l.Index, key, p.Token, before.state, before.permit.Token)
 		}
@@ -111,7 +111,7 @@ func (rs *firingTracker) claim(p *semaphore.Permit, l raft.Log) {
 	if maxAttempts := rs.maxAttempts(p.Semaphore); maxAttempts > 0 && r.attempts > maxAttempts {
 		rs.fail("entry %d grants firing %s to token %d on attempt %d of %d", l.Index, key, p.Token, r.attempts, maxAttempts)
 	}
-	rs.last[key], rs.byToken[p.Token] = r, r
+	rs.lastRun[key], rs.byToken[p.Token] = r, r
 }
 
 func (rs *firingTracker) maxAttempts(name string) uint32 { return definition(name).GetMaxAttempts() }
@@ -138,10 +138,10 @@ func (rs *firingTracker) cutShort(r *run, end semaphore.ClaimState) {
 	r.setState(end)
 }
 
-// late handles a release that arrives after its permit has ended.
-func (rs *firingTracker) late(r *run, c fsm.Release) {
+// lateRelease handles a release that arrives after its permit has ended.
+func (rs *firingTracker) lateRelease(r *run, c fsm.Release) {
 	final := r.state == semaphore.ClaimDone || r.state == semaphore.ClaimFailed
-	if final || rs.last[keyOf(r.permit.Semaphore, r.permit.Firing)] != r || c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed {
+	if final || rs.lastRun[keyOf(r.permit.Semaphore, r.permit.Firing)] != r || c.Job != semaphore.JobDone && c.Job != semaphore.JobFailed {
 		return
 	}
 	if r.isUnrecorded() {
@@ -163,7 +163,7 @@ func (rs *firingTracker) takeOver(c fsm.TakeOver, done fsm.PermitResult, l raft.
 		if p.State != semaphore.Live {
 			rs.fail("entry %d takes over token %d, which is %s afterwards", l.Index, c.Token, p.State)
 		}
-		if !takeover(p.Semaphore) {
+		if !allowsTakeover(p.Semaphore) {
 			rs.fail("entry %d takes over token %d of %s, which does not allow takeovers", l.Index, c.Token, p.Semaphore)
 		}
 	case p == nil && ended && rs.world.writtenAt(l)-end.at < 200*time.Millisecond:
@@ -179,7 +179,7 @@ func (rs *firingTracker) takeOver(c fsm.TakeOver, done fsm.PermitResult, l raft.
 
 // compare compares the runs with the claims in the state, and with the outcomes that callers were notified of.
 func (rs *firingTracker) compare(h *history.History, state *fsm.State) {
-	for key, r := range rs.last {
+	for key, r := range rs.lastRun {
 		c := state.Claim(r.permit.Semaphore, *r.permit.Firing)
 		matches := c != nil && c.Token == r.permit.Token && c.State == r.state && c.Attempts == r.attempts && c.Failure == r.failure
 		if !matches && (c != nil || !r.isUnrecorded()) {
@@ -191,7 +191,7 @@ func (rs *firingTracker) compare(h *history.History, state *fsm.State) {
 		if op.Request.Kind != history.Await {
 			continue
 		}
-		if answer, ok := op.Answer(); ok {
+		if answer, ok := op.Response(); ok {
 			rs.checkNotice(op, answer)
 		} else if rs.world.judge != nil && op.Client == rs.world.judge.record.Client() {
 			rs.checkMissedNotice(op)
@@ -217,7 +217,7 @@ func (rs *firingTracker) checkNotice(op *history.Operation, answer history.Respo
 
 // checkMissedNotice reports an outcome that a caller waited for but was not notified of.
 func (rs *firingTracker) checkMissedNotice(op *history.Operation) {
-	for _, r := range rs.last {
+	for _, r := range rs.lastRun {
 		p := r.permit
 		if p.Semaphore != op.Request.Semaphore || firingName(p.Semaphore, p.Firing.Due) != op.Request.Firing {
 			continue

@@ -43,7 +43,7 @@ func scenario(t *testing.T, phases int, act func(s *stage, phase int)) {
 	t.Parallel()
 	for round := range option[int](t, "repeat") {
 		for phase := range phases {
-			for _, violated := range play(t, phase, act) {
+			for _, violated := range runPhase(t, phase, act) {
 				t.Errorf("round %d, phase and seed %d: %s", round+1, phase, violated)
 			}
 			if t.Failed() {
@@ -53,14 +53,14 @@ func scenario(t *testing.T, phases int, act func(s *stage, phase int)) {
 	}
 }
 
-// stage is the world of a scenario, in which only the scenario itself makes requests and injects faults.
+// stage is a scenario's world, in which only the scenario itself makes requests and injects faults.
 type stage struct {
 	*world
-	a, b *process // two machines
+	a, b *process // on two machines
 }
 
-// play runs one phase and returns the violated guarantees.
-func play(t *testing.T, phase int, act func(s *stage, phase int)) []string {
+// runPhase runs one phase and returns the violated guarantees.
+func runPhase(t *testing.T, phase int, act func(s *stage, phase int)) []string {
 	t.Helper()
 	var w *world
 	inBubble(t, func(t *testing.T) {
@@ -68,9 +68,9 @@ func play(t *testing.T, phase int, act func(s *stage, phase int)) []string {
 		for _, m := range w.members {
 			w.must(m.start())
 		}
-		w.operator = &operator{w.process("ops", "prod", 1, 1), rngFor(uint64(phase), "operator")}
+		w.operator = &operator{w.newProcess("ops", "prod", 1, 1), rngFor(uint64(phase), "operator")}
 		w.operator.create()
-		s := &stage{w, w.process(machine(0), "prod", 1, 1), w.process(machine(1), "prod", 1, 1)}
+		s := &stage{w, w.newProcess(machine(0), "prod", 1, 1), w.newProcess(machine(1), "prod", 1, 1)}
 		act(s, phase)
 		for _, m := range w.members {
 			w.must(m.start())
@@ -163,8 +163,8 @@ func deposed(s *stage, phase int) {
 	)
 }
 
-// lateRelease cuts a holder off until its permit has expired and another holder has the slot. Then the release of the
-// first holder arrives.
+// lateRelease cuts a holder off until its permit has expired and another holder has the slot. Then the first holder's
+// release arrives.
 func lateRelease(s *stage, _ int) {
 	s.concurrently(
 		func() { s.hold(s.a, lockstepSem, 1500*time.Millisecond) },
@@ -214,7 +214,7 @@ func crashesWhileResponding(s *stage, phase int) {
 	)
 }
 
-// lostWrite stalls the leader's disk, so that one follower has stored the entry of a grant but the leader has not. The
+// lostWrite stalls the leader's disk, so that one follower has stored a grant's entry but the leader has not. The
 // leader crashes, loses the entry, and forms a majority with the other follower.
 func lostWrite(s *stage, _ int) {
 	leader := s.awaitLeader()
@@ -451,7 +451,7 @@ func supersededUnnoticed(s *stage, _ int) {
 // slowClock cuts off a holder whose clock runs at 0.98 times the servers' rate. This is the largest allowed difference:
 // each of the two clocks may be off by 1%.
 func slowClock(s *stage, _ int) {
-	slow := s.process(machine(2), "prod", 1, 0.98)
+	slow := s.newProcess(machine(2), "prod", 1, 0.98)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	long := definition(singleSem)

@@ -15,7 +15,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus"
 )
 
-// member is a member of the cluster: a machine, its disk, and the server that is running on it.
+// member is a member of the cluster: a machine, its disk, and the server running on it.
 type member struct {
 	world  *world
 	id     string
@@ -28,7 +28,7 @@ type member struct {
 
 	mu       sync.Mutex // guards the fields below
 	host     *host
-	server   *gatekeeper.Server // nil while none is running
+	server   *gatekeeper.Server // nil while the server is stopped
 	registry *prometheus.Registry
 }
 
@@ -149,8 +149,8 @@ func (m *member) end(ctx context.Context) {
 	m.mu.Lock()
 	server, registry := m.server, m.registry
 	m.mu.Unlock()
-	m.world.paths.measure(registry)
-	_ = server.Close(ctx) // errors are expected, because the server has been cut off
+	m.world.paths.countMetrics(registry)
+	_ = server.Close(ctx) // errors are expected, because the server may have been cut off
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.server = nil
@@ -177,7 +177,7 @@ func (m *member) exited() bool {
 	}
 }
 
-// machine returns the machine's current incarnation.
+// machine returns the machine's current host.
 func (m *member) machine() *host {
 	m.mu.Lock()
 	defer m.mu.Unlock()

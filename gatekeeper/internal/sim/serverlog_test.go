@@ -43,7 +43,7 @@ func (t *serverLog) bytes() []byte {
 	return bytes.Clone(t.text.Bytes())
 }
 
-// logHandler is the log handler of one server. It forwards all records to the serverLog.
+// logHandler is one server's log handler. It forwards all records to the serverLog.
 type logHandler struct {
 	*serverLog
 	next   slog.Handler

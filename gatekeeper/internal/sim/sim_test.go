@@ -24,9 +24,9 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Int("seeds", 8, "number of seeds to run")
-	flag.Uint64("from", 1, "the first seed")
+	flag.Uint64("from", 1, "first seed to run")
 	flag.Int("repeat", 1, "how many times to run each seed and each scenario")
-	flag.Duration("length", time.Minute, "virtual time of a seed until all faults are healed")
+	flag.Duration("length", time.Minute, "virtual time per seed until all faults are healed")
 	flag.Bool("all-paths", false, "fail if a path was never taken")
 	flag.String("out", "", "directory for the histories of failed runs")
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction(blockedFuture))
@@ -64,7 +64,7 @@ func TestSeeds(t *testing.T) {
 			for range repeat {
 				t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 					t.Parallel()
-					sum.seed(t, seed)
+					sum.runSeed(t, seed)
 				})
 			}
 		}
@@ -75,8 +75,8 @@ func TestSeeds(t *testing.T) {
 	sum.report(t, from, seeds*repeat)
 }
 
-// seed runs and checks one seed, and saves its history if it violated a guarantee.
-func (sum *tally) seed(t *testing.T, seed uint64) {
+// runSeed runs and checks one seed, and saves its history if it violated a guarantee.
+func (sum *tally) runSeed(t *testing.T, seed uint64) {
 	w, violated, undecided := simulate(t, newPlan(seed, option[time.Duration](t, "length")))
 	failed := len(violated) > 0 || t.Failed()
 	sum.add(w, undecided, failed)
@@ -159,7 +159,7 @@ func (w *world) check() (violated []string, undecided int) {
 	w.paths.countDisks(w)
 	violations := slices.Concat(check.Beliefs(h), check.Tokens(h), check.Requests(h), check.Successors(h), check.Firings(h), check.Work(h), check.States(h))
 	h.Operations = slices.DeleteFunc(h.Operations, func(o history.Operation) bool { return !modelled(o.Request.Semaphore) })
-	h.Handed = slices.DeleteFunc(h.Handed, func(t history.Handed) bool { return !modelled(t.Semaphore) })
+	h.HandedTasks = slices.DeleteFunc(h.HandedTasks, func(t history.HandedTask) bool { return !modelled(t.Semaphore) })
 	linear := check.Linearizable(h, modelTime)
 	for _, v := range append(violations, linear.Violations...) {
 		violated = append(violated, v.String())

@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// snapshot is a snapshot on a disk, and the sink while it is being written. As on a real disk, it is not listed until
-// it is complete.
+// snapshot is a snapshot on a disk. While it is being written, it is also the sink. As on a real disk, it is not listed
+// until it is complete.
 type snapshot struct {
 	disk *disk
 	meta raft.SnapshotMeta

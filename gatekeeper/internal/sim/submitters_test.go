@@ -29,7 +29,7 @@ func (p *program) submitJobs(end <-chan struct{}) {
 			return
 		case <-time.After(between(rng, 50*time.Millisecond, 3*time.Second)):
 		}
-		proc, id := p.now(), fmt.Sprintf("j%d-%d", p.index, rng.IntN(6))
+		proc, id := p.currentProcess(), fmt.Sprintf("j%d-%d", p.index, rng.IntN(6))
 		switch rng.IntN(8) {
 		case 0:
 			proc.changeJob(id, rng)
@@ -67,7 +67,7 @@ func (p *program) submitOne(proc *process, id string, rng *rand.Rand) {
 		spec.SubmitterToken = got.token
 		if reacquires { // the submitter acquires again, and the submission or the job follows it
 			owner, ownRNG, after := proc, rand.New(rand.NewPCG(rng.Uint64(), 2)), between(rng, 10*time.Millisecond, 500*time.Millisecond)
-			p.late.Go(func() {
+			p.lateCalls.Go(func() {
 				advance(after)
 				owner.acquireDirect(ownerAcquire, fmt.Sprintf("r%x", ownRNG.Uint64()), 0, ownRNG)
 			})
@@ -86,7 +86,7 @@ func (p *program) submitOne(proc *process, id string, rng *rand.Rand) {
 				_ = proc.submit(spec, append(slices.Clip(tasks), []byte("more")), false, rng) // the history records the outcome
 			case 1, 2: // the same job again, possibly from another process and after the job has ended
 				advance(between(rng, 0, 5*time.Second))
-				_ = p.now().submit(spec, tasks, false, rng)
+				_ = p.currentProcess().submit(spec, tasks, false, rng)
 			}
 			return
 		case codes.AlreadyExists:
@@ -102,7 +102,7 @@ func (p *program) submitOne(proc *process, id string, rng *rand.Rand) {
 		}
 		p.world.paths.inc(submittedAgain)
 		advance(between(rng, 50*time.Millisecond, 800*time.Millisecond))
-		proc, cut = p.now(), false
+		proc, cut = p.currentProcess(), false
 	}
 }
 
@@ -169,24 +169,24 @@ func (p *process) submit(spec *gatekeeperv1.JobSpec, tasks [][]byte, cut bool, r
 		w.paths.inc(jobRepeated)
 	}
 	if rng.IntN(2) == 0 {
-		w.late.Go(func() {
+		w.lateCalls.Go(func() {
 			w.judge.followJob(spec.GetId(), r.GetJob().GetSubmittedRevision(), rand.New(rand.NewPCG(rng.Uint64(), 1)))
 		})
 	}
 	return nil
 }
 
-// followed holds everything received from a job's streams.
-type followed struct {
+// followedJob holds everything received from a job's streams.
+type followedJob struct {
 	job   *gatekeeperv1.Job
 	tasks map[uint32]*gatekeeperv1.Task
 }
 
 // followJob follows a job until it ends. When a stream ends early, it reconnects to a random server.
 func (p *process) followJob(id string, submitted uint64, rng *rand.Rand) {
-	f, after := followed{tasks: make(map[uint32]*gatekeeperv1.Task)}, uint64(0)
+	f, after := followedJob{tasks: make(map[uint32]*gatekeeperv1.Task)}, uint64(0)
 	complete := p.record.Call(history.Request{Kind: history.FollowJob, Job: &history.Job{ID: id}})
-	for !closed(p.world.life.Done()) {
+	for !closed(p.world.ctx.Done()) {
 		over, gone := p.followOnce(&f, &after, id, submitted, rng)
 		switch {
 		case gone:
@@ -200,10 +200,10 @@ func (p *process) followJob(id string, submitted uint64, rng *rand.Rand) {
 	}
 }
 
-func (p *process) followOnce(f *followed, after *uint64, id string, submitted uint64, rng *rand.Rand) (over, gone bool) {
+func (p *process) followOnce(f *followedJob, after *uint64, id string, submitted uint64, rng *rand.Rand) (over, gone bool) {
 	c, closeConn := p.dialAny(rng)
 	defer closeConn()
-	ctx, cancel := context.WithTimeout(p.world.life, between(rng, time.Second, 20*time.Second))
+	ctx, cancel := context.WithTimeout(p.world.ctx, between(rng, time.Second, 20*time.Second))
 	defer cancel()
 	stream, err := c.FollowJob(ctx, &gatekeeperv1.FollowJobRequest{Id: id, AfterRevision: *after, Results: true})
 	if err != nil {
@@ -250,8 +250,8 @@ func (p *process) changeJob(id string, rng *rand.Rand) {
 	}
 }
 
-// changeTasks retries or drops failed tasks, often only those that had failed as of the revision it read. In that case,
-// it then repeats the call, which must have no effect.
+// changeTasks retries or drops failed tasks. Usually it limits the call to tasks that had failed as of the revision it
+// read, and then repeats the call, which must have no effect.
 func (p *process) changeTasks(ctx context.Context, c gatekeeperv1.WorkServiceClient, what history.Kind, id string, indexes []uint32, rng *rand.Rand) {
 	asOf := uint64(0)
 	if rng.IntN(3) > 0 {

@@ -17,20 +17,20 @@ import (
 // visible in those results alone are left to package check.
 type taskTracker struct {
 	*replayedLog
-	holder      map[work.Ref]uint64
-	handed      map[uint64]work.Ref
-	recorded    map[work.Ref]taskOutcome
-	allRecorded map[uint64]taskOutcome  // by token, every outcome ever recorded
-	jobs        map[uint64]loggedJob    // by revision of the submission
-	last        map[work.Ref]*work.Task // the last state of each task, including tasks of deleted jobs
-	terms       map[work.Ref]uint64
-	attempts    map[uint64]string // by token, the failures of attempts after which the task returned to waiting
+	holder         map[work.Ref]uint64
+	taskByToken    map[uint64]work.Ref
+	recorded       map[work.Ref]taskOutcome
+	allRecorded    map[uint64]taskOutcome  // by token, every outcome ever recorded
+	jobs           map[uint64]loggedJob    // by revision of the submission
+	lastState      map[work.Ref]*work.Task // the last state of each task, including tasks of deleted jobs
+	terms          map[work.Ref]uint64
+	failedAttempts map[uint64]string // by token, why an attempt failed if its task then returned to waiting
 
-	deleted  map[uint64]bool       // by revision of the submission
-	deletes  map[string][]uint64   // by job id, the submissions named by deletions
-	contents map[string][][]string // by job id, the task lists of complete submissions
-	reported map[taskOutcome]bool  // the outcomes that workers reported
-	stopped  map[uint64]bool       // tokens whose workers reported that they had stopped
+	deleted          map[uint64]bool       // by revision of the submission
+	requestedDeletes map[string][]uint64   // by job id, the submissions named by deletions
+	contents         map[string][][]string // by job id, the task lists of complete submissions
+	reported         map[taskOutcome]bool  // the outcomes that workers reported
+	stopped          map[uint64]bool       // tokens whose workers reported that they had stopped
 }
 
 // loggedJob is a job in the log.
@@ -39,7 +39,7 @@ type loggedJob struct {
 	tasks []string
 }
 
-// taskOutcome is the outcome of a task.
+// taskOutcome is a task's outcome, with the token of the permit that carried it.
 type taskOutcome struct {
 	token  uint64
 	failed bool
@@ -48,10 +48,10 @@ type taskOutcome struct {
 
 func newTaskTracker(tr *replayedLog, h *history.History) *taskTracker {
 	s := &taskTracker{
-		replayedLog: tr, holder: make(map[work.Ref]uint64), handed: make(map[uint64]work.Ref), recorded: make(map[work.Ref]taskOutcome), allRecorded: make(map[uint64]taskOutcome),
-		jobs: make(map[uint64]loggedJob), last: make(map[work.Ref]*work.Task), terms: make(map[work.Ref]uint64), attempts: make(map[uint64]string),
+		replayedLog: tr, holder: make(map[work.Ref]uint64), taskByToken: make(map[uint64]work.Ref), recorded: make(map[work.Ref]taskOutcome), allRecorded: make(map[uint64]taskOutcome),
+		jobs: make(map[uint64]loggedJob), lastState: make(map[work.Ref]*work.Task), terms: make(map[work.Ref]uint64), failedAttempts: make(map[uint64]string),
 		contents: make(map[string][][]string), reported: make(map[taskOutcome]bool), stopped: make(map[uint64]bool),
-		deleted: make(map[uint64]bool), deletes: make(map[string][]uint64),
+		deleted: make(map[uint64]bool), requestedDeletes: make(map[string][]uint64),
 	}
 	for i := range h.Operations {
 		r := h.Operations[i].Request
@@ -59,7 +59,7 @@ func newTaskTracker(tr *replayedLog, h *history.History) *taskTracker {
 		case history.EndTask:
 			s.stopped[r.Token] = true
 		case history.DeleteJob:
-			s.deletes[r.Job.ID] = append(s.deletes[r.Job.ID], r.Job.Submission)
+			s.requestedDeletes[r.Job.ID] = append(s.requestedDeletes[r.Job.ID], r.Job.Submission)
 		}
 		switch {
 		case r.Kind == history.Submit && !r.Job.Cut:
@@ -79,36 +79,36 @@ func (s *taskTracker) event(e *fsm.Event, l raft.Log, state *fsm.State) {
 	switch e.Kind {
 	case fsm.JobSubmitted:
 		if e.Job.State == work.Open {
-			s.submitted(e.Job, l, state)
+			s.addJob(e.Job, l, state)
 		}
 	case fsm.Granted:
 		if e.Task != nil {
 			s.handOut(e.Job, e.Task, l, state)
 		}
 	case fsm.HeldEvent:
-		if _, ok := s.handed[e.Permit.Token]; ok {
+		if _, ok := s.taskByToken[e.Permit.Token]; ok {
 			s.world.paths.inc(taskHeldForOperator)
 		}
 	case fsm.CoolingEvent:
-		if _, ok := s.handed[e.Permit.Token]; ok {
+		if _, ok := s.taskByToken[e.Permit.Token]; ok {
 			s.countCooling(e.Permit, state)
 		}
 	case fsm.TaskSettled:
-		s.settled(e.Job, e.Task, l, state)
+		s.settleTask(e.Job, e.Task, l, state)
 	case fsm.TasksChanged:
 		for t := range state.Tasks(e.Job.Number, 0) {
-			before := s.last[t.Ref]
+			before := s.lastState[t.Ref]
 			if before == nil || before.State != work.Failed || t.State == work.Failed {
 				continue
 			}
 			delete(s.recorded, t.Ref)
 			if t.State == work.Dropped {
 				s.world.paths.inc(taskDropped)
-				s.last[t.Ref] = t
+				s.lastState[t.Ref] = t
 				continue
 			}
 			s.world.paths.inc(taskRetried)
-			s.last[t.Ref] = &work.Task{Ref: t.Ref, State: work.Waiting} // not t, because the same entry may already have handed the task out again
+			s.lastState[t.Ref] = &work.Task{Ref: t.Ref, State: work.Waiting} // not t, because the same entry may already have handed the task out again
 		}
 	case fsm.JobCancelled:
 		switch e.Job.Cancel.Cause {
@@ -128,15 +128,15 @@ func (s *taskTracker) event(e *fsm.Event, l raft.Log, state *fsm.State) {
 			return
 		}
 		s.deleted[e.Job.Submitted] = true
-		if named := s.deletes[e.Job.ID]; !slices.Contains(named, 0) && !slices.Contains(named, e.Job.Submitted) {
+		if named := s.requestedDeletes[e.Job.ID]; !slices.Contains(named, 0) && !slices.Contains(named, e.Job.Submitted) {
 			s.fail("entry %d deletes job %q submitted at revision %d, but deletions named %v", l.Index, e.Job.ID, e.Job.Submitted, named)
 		}
 	case fsm.SupersededEvent:
-		s.superseded(e.Permit, state)
+		s.countFollowed(e.Permit, state)
 	}
 }
 
-func (s *taskTracker) submitted(j *work.Job, l raft.Log, state *fsm.State) {
+func (s *taskTracker) addJob(j *work.Job, l raft.Log, state *fsm.State) {
 	var tasks []string
 	for t := range state.Tasks(j.Number, 0) {
 		if t.Payload != nil || t.State == work.Waiting {
@@ -148,7 +148,7 @@ func (s *taskTracker) submitted(j *work.Job, l raft.Log, state *fsm.State) {
 		s.world.paths.inc(submittedInParts)
 	}
 	if !slices.ContainsFunc(s.contents[j.ID], func(c []string) bool { return slices.Equal(c, tasks) }) {
-		s.fail("entry %d creates job %q with %d tasks, for which no submission was completed", l.Index, j.ID, len(tasks))
+		s.fail("entry %d creates job %q with %d tasks, which match no complete submission", l.Index, j.ID, len(tasks))
 	}
 }
 
@@ -162,7 +162,7 @@ func (s *taskTracker) handOut(j *work.Job, t *work.Task, l raft.Log, state *fsm.
 	if j.State != work.Open || !j.MayAttempt(t.Attempts-1) {
 		s.fail("entry %d hands task %v to token %d on attempt %d of %d, while its job is in state %d", l.Index, t.Ref, t.Token, t.Attempts, j.MaxAttempts, j.State)
 	}
-	if before := s.last[t.Ref]; before != nil {
+	if before := s.lastState[t.Ref]; before != nil {
 		if why := s.stillRunningReason(state, before.Token); why != "" {
 			s.fail("entry %d hands task %v to token %d, while token %d %s", l.Index, t.Ref, t.Token, before.Token, why)
 		}
@@ -174,16 +174,16 @@ func (s *taskTracker) handOut(j *work.Job, t *work.Task, l raft.Log, state *fsm.
 			s.world.paths.inc(taskHandedOutInLaterTerm)
 		}
 	}
-	s.holder[t.Ref], s.handed[t.Token], s.last[t.Ref], s.terms[t.Ref] = t.Token, t.Ref, t, l.Term
+	s.holder[t.Ref], s.taskByToken[t.Token], s.lastState[t.Ref], s.terms[t.Ref] = t.Token, t.Ref, t, l.Term
 }
 
-func (s *taskTracker) settled(j *work.Job, t *work.Task, l raft.Log, state *fsm.State) {
-	if s.handed[t.Token] != t.Ref {
+func (s *taskTracker) settleTask(j *work.Job, t *work.Task, l raft.Log, state *fsm.State) {
+	if s.taskByToken[t.Token] != t.Ref {
 		s.fail("entry %d ends task %v with token %d, which never held it", l.Index, t.Ref, t.Token)
 	}
 	held := s.holder[t.Ref] == t.Token
 	delete(s.holder, t.Ref)
-	s.last[t.Ref] = t
+	s.lastState[t.Ref] = t
 	end := taskOutcome{t.Token, t.State == work.Failed, string(t.Result)}
 	switch {
 	case t.State == work.Waiting:
@@ -194,7 +194,7 @@ func (s *taskTracker) settled(j *work.Job, t *work.Task, l raft.Log, state *fsm.
 			s.world.paths.inc(taskReturned)
 		} else {
 			s.world.paths.inc(taskFailedAttempt)
-			s.attempts[t.Token] = t.Failure
+			s.failedAttempts[t.Token] = t.Failure
 		}
 		return
 	case t.State == work.Failed && strings.HasPrefix(t.Failure, "its worker's permit was lost"):
@@ -222,7 +222,7 @@ func (s *taskTracker) settled(j *work.Job, t *work.Task, l raft.Log, state *fsm.
 func (s *taskTracker) compare(h *history.History, state *fsm.State) {
 	for i := range h.Operations {
 		op := &h.Operations[i]
-		answer, ok := op.Answer()
+		answer, ok := op.Response()
 		switch r := op.Request; {
 		case !ok:
 		case answer.Result == history.Submitted:
@@ -232,11 +232,11 @@ func (s *taskTracker) compare(h *history.History, state *fsm.State) {
 		case r.Kind == history.DeleteJob && r.Job.Submission != 0 && !s.deleted[r.Job.Submission]:
 			s.fail("the deletion of job %q submitted at revision %d was acknowledged, but is not in the log", r.Job.ID, r.Job.Submission)
 		case answer.Result == history.Recorded:
-			if got := s.allRecorded[r.Token]; got != reportedOutcome(r) && (!r.Failed || s.attempts[r.Token] != r.Failure) {
+			if got := s.allRecorded[r.Token]; got != reportedOutcome(r) && (!r.Failed || s.failedAttempts[r.Token] != r.Failure) {
 				s.fail("a worker was notified that %+v was recorded, but the log has %+v", reportedOutcome(r), got)
 			}
 		case answer.Result == history.Unrecorded:
-			if ref, ok := s.handed[r.Token]; ok && s.last[ref].Token > r.Token {
+			if ref, ok := s.taskByToken[r.Token]; ok && s.lastState[ref].Token > r.Token {
 				s.world.paths.inc(outdatedResult)
 			}
 		case answer.Result == history.JobRead:
@@ -268,8 +268,8 @@ func (s *taskTracker) checkJobRead(id string, j *history.JobState) {
 	}
 }
 
-// superseded counts the jobs and submissions that followed a submitter to its new token.
-func (s *taskTracker) superseded(p *semaphore.Permit, state *fsm.State) {
+// countFollowed counts the jobs and submissions that followed a submitter to its new token.
+func (s *taskTracker) countFollowed(p *semaphore.Permit, state *fsm.State) {
 	for j := range state.Jobs(0) {
 		switch {
 		case j.Submitter != p.Token:

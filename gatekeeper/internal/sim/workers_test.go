@@ -44,7 +44,7 @@ func (w *world) recordWorker(id history.Identity) {
 func (w *world) workers(index int, end <-chan struct{}) {
 	rng := rngFor(w.plan.seed, fmt.Sprint("worker ", index))
 	for incarnation := 1; ; incarnation++ {
-		p := w.process(machine(index), groupOf(index), 1000+incarnation, w.plan.rates[index])
+		p := w.newProcess(machine(index), groupOf(index), 1000+incarnation, w.plan.rates[index])
 		lifetime := between(rng, time.Second, 20*time.Second)
 		crashes := rng.IntN(2) == 0
 		stop := make(chan struct{})
@@ -173,7 +173,7 @@ func (k *workStream) runTask(g *gatekeeperv1.TaskGrant, stop <-chan struct{}, rn
 	token, w, duration := permit.GetToken(), jobSpec{semaphore: k.semaphore, weight: permit.GetWeight()}, permit.GetDuration().AsDuration()
 	id := g.GetJob().GetId()
 	k.world.recordWorker(identityOf(permit))
-	k.record.Handed(history.Handed{
+	k.record.HandedTask(history.HandedTask{
 		Token: token, Semaphore: k.semaphore, Identity: identityOf(permit), Weight: w.weight, Job: id, Index: g.GetTask().GetIndex(), Content: history.Content(g.GetTask().GetPayload()), Attempt: g.GetTask().GetAttempts(),
 	})
 	k.mu.Lock()

@@ -30,12 +30,12 @@ type world struct {
 	members   []*member
 	programs  []*program
 	operator  *operator
-	judge     *process // declares other holders dead, even live ones, and never crashes; nil in scenarios
+	judge     *process // declares holders dead, even if they are alive, and never crashes; nil in scenarios
 
-	life     context.Context //nolint:containedctx // for calls waiting for firings to end
-	cancel   context.CancelFunc
-	awaiting sync.WaitGroup
-	late     sync.WaitGroup // takeovers in flight, and callers following a job
+	ctx       context.Context //nolint:containedctx // for calls waiting for firings to end
+	cancel    context.CancelFunc
+	awaiting  sync.WaitGroup
+	lateCalls sync.WaitGroup // takeovers in flight, and callers following a job
 
 	seenMu sync.Mutex               // guards the fields below
 	lost   map[uint64]time.Duration // by token, when the holder was notified of its permit's loss
@@ -54,7 +54,7 @@ type world struct {
 
 func newWorld(p *plan) *world {
 	w := &world{plan: p, start: time.Now(), net: newNetwork(rngFor(p.seed, "network")), serverLog: newServerLog(), paths: newPaths(), indexes: make(map[string]uint64), lost: make(map[uint64]time.Duration), submissions: make(map[string]uint64)}
-	w.life, w.cancel = context.WithCancel(context.Background())
+	w.ctx, w.cancel = context.WithCancel(context.Background())
 	w.log = w.serverLog.logger()
 	for i := range p.members {
 		w.members = append(w.members, newMember(w, i))
@@ -91,10 +91,10 @@ func (w *world) execute() {
 	for _, m := range w.members {
 		w.must(m.start())
 	}
-	w.operator = &operator{w.process("ops", "prod", 1, 1), rngFor(w.plan.seed, "operator")}
+	w.operator = &operator{w.newProcess("ops", "prod", 1, 1), rngFor(w.plan.seed, "operator")}
 	w.operator.create()
 	w.operator.limitWork()
-	w.judge = w.process("judge", "prod", 1, 1)
+	w.judge = w.newProcess("judge", "prod", 1, 1)
 
 	done := make(chan struct{})
 	workersDone := make(chan struct{})
@@ -126,7 +126,7 @@ func (w *world) execute() {
 		w.must(m.start())
 	}
 	w.awaitJobs()
-	w.late.Wait()
+	w.lateCalls.Wait()
 	close(workersDone)
 	sharing.Wait()
 	advance(10 * time.Second) // for the last permits to end
@@ -196,12 +196,12 @@ type program struct {
 	world *world
 	index int
 
-	mu      sync.Mutex // guards the fields below
-	process *process
-	life    int
-	ended   bool
+	mu          sync.Mutex // guards the fields below
+	process     *process
+	incarnation int
+	ended       bool
 
-	late sync.WaitGroup // delayed messages
+	lateCalls sync.WaitGroup // delayed messages
 }
 
 func newProgram(w *world, i int) *program {
@@ -212,8 +212,8 @@ func newProgram(w *world, i int) *program {
 
 // begin starts a process. The caller must hold mu, unless nothing else can access p yet.
 func (p *program) begin() {
-	p.life++
-	p.process = p.world.process(machine(p.index), groupOf(p.index), p.life, p.world.plan.rates[p.index])
+	p.incarnation++
+	p.process = p.world.newProcess(machine(p.index), groupOf(p.index), p.incarnation, p.world.plan.rates[p.index])
 }
 
 // crash kills the process and starts another one.
@@ -229,7 +229,7 @@ func (p *program) crash() {
 	old.crash()
 }
 
-func (p *program) now() *process {
+func (p *program) currentProcess() *process {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.process
@@ -251,8 +251,8 @@ func (p *program) work(done <-chan struct{}, submitting *sync.WaitGroup) {
 					return
 				case <-time.After(between(rng, 0, 1500*time.Millisecond)):
 				}
-				if spec := p.world.spec(rng); rng.IntN(5) < 2 {
-					p.now().run(spec, rng)
+				if spec := p.world.randomSpec(rng); rng.IntN(5) < 2 {
+					p.currentProcess().run(spec, rng)
 				} else {
 					p.acquireRepeatedly(spec, self, rng)
 				}
@@ -261,7 +261,7 @@ func (p *program) work(done <-chan struct{}, submitting *sync.WaitGroup) {
 	}
 	all.Wait()
 	submitting.Wait()
-	p.late.Wait()
+	p.lateCalls.Wait()
 	p.mu.Lock()
 	p.ended = true
 	last := p.process
@@ -269,8 +269,8 @@ func (p *program) work(done <-chan struct{}, submitting *sync.WaitGroup) {
 	last.end()
 }
 
-// spec returns a random jobSpec.
-func (w *world) spec(rng *rand.Rand) jobSpec {
+// randomSpec returns a random jobSpec.
+func (w *world) randomSpec(rng *rand.Rand) jobSpec {
 	names := append(semaphores(), taskSemaphores()...)
 	got := jobSpec{semaphore: names[rng.IntN(len(names))], weight: 1, hold: between(rng, 10*time.Millisecond, 2*time.Second), ignoresStop: rng.IntN(4) == 0, outcome: randomOutcome(rng)}
 	if rng.IntN(4) == 0 {
@@ -309,7 +309,7 @@ func (w *world) workerIdentity(rng *rand.Rand) history.Identity {
 	return id
 }
 
-// outcome returns the outcome of a failed call as far as its caller can tell.
+// outcome returns a failed call's outcome as far as its caller can tell.
 func outcome(err error) history.Outcome {
 	if errors.Is(err, client.ErrOutcomeUnknown) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return history.Unknown

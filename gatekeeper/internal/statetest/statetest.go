@@ -1,4 +1,4 @@
-// Package statetest provides a state machine for tests of packages that read its state.
+// Package statetest provides a state machine for testing packages that read its state.
 package statetest
 
 import (

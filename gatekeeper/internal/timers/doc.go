@@ -1,14 +1,14 @@
 // Package timers ends temporary changes while this server is the leader: drains, pauses and cordons with an end time,
-// temporary edits, and the quarantine after a recovery. It also applies the timeouts and the retention of jobs.
+// temporary edits, and the quarantine after a recovery. It also enforces job timeouts and job retention.
 //
 // # Two clocks
 //
 // Some timers, such as drains and the quarantine after a recovery, are durations. They run on the monotonic clock, from
-// the moment the change was applied on this server or, if they started under an earlier leader, in full from its
-// promotion. Adjusting a clock never shortens them; a change of leader makes them longer.
+// the moment the change was applied on this server or, if they started under an earlier leader, in full from this
+// server's promotion. Adjusting a clock never shortens them. A leader change makes them longer.
 //
-// The other timers are due at a point in time, which is usually chosen by a person. They follow the wall clock, which
-// is read again every few seconds so that clock changes are noticed.
+// The other timers are due at a point in time, usually one chosen by a person. They follow the wall clock, which is
+// read again every few seconds so that clock changes are noticed.
 //
 // # Commands name the change they end
 //

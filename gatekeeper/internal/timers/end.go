@@ -14,10 +14,10 @@ import (
 type kind uint8
 
 const (
-	drainEnd       kind = iota + 1 // the drain of an edit or a pause of a semaphore
-	cordonDrainEnd                 // the drain of a cordon
-	permitDrainEnd                 // the drain of a revoked permit
-	editEnd                        // the end of a temporary edit
+	drainEnd       kind = iota + 1 // a drain started by an edit or a pause
+	cordonDrainEnd                 // a cordon's drain
+	permitDrainEnd                 // a revoked permit's drain
+	editEnd                        // a temporary edit
 	pauseEnd
 	cordonEnd
 	quarantineEnd // the quarantine after a recovery
@@ -91,7 +91,7 @@ func commands(due []end, term uint64, now time.Time) (cmds []fsm.Command, ends [
 	})
 	for len(due) > 0 {
 		n := 1
-		for n < len(due) && n < chunk && due[0].sharesCommand(due[n]) {
+		for n < len(due) && n < maxNames && due[0].sharesCommand(due[n]) {
 			n++
 		}
 		cmds, ends = append(cmds, command(due[:n], term, now)), append(ends, due[:n:n])

@@ -10,10 +10,10 @@ import (
 // SubmissionTimeout is how long an unfinished submission waits for its next tasks before it is dropped.
 const SubmissionTimeout = time.Minute
 
-// addJob adds the timers of a job. The timeouts of a job and of a submission are durations. The retention of a finished
-// job ends at a point in time. A job that is retried after it has finished gets its full timeout again. An unfinished
-// submission is identified by its number of tasks, because the revision of its job also changes when its submitter
-// acquires again.
+// addJob adds a job's timers. The timeouts for a job and for a submission are durations. A finished job's retention
+// ends at a point in time. A job that is retried after it has finished gets its full timeout again. An unfinished
+// submission is identified by its number of tasks, because its job's revision also changes when its submitter acquires
+// again.
 func (t *Timers) addJob(state *fsm.State, j *work.Job, now time.Time) {
 	switch {
 	case j.State == work.Receiving:
@@ -23,7 +23,7 @@ func (t *Timers) addJob(state *fsm.State, j *work.Job, now time.Time) {
 	case j.Over():
 		delete(t.known, end{kind: jobTimeout, job: j.Number})
 		retention := end{kind: jobRetention, change: j.Revision, job: j.Number}
-		if j.EndedAt.IsZero() { // the command that cancelled it has no time
+		if j.EndedAt.IsZero() { // the command that cancelled it had no timestamp
 			t.add(retention, t.startOf(j.Revision, now).Add(j.KeptFor()), time.Time{})
 		} else {
 			t.add(retention, time.Time{}, j.EndedAt.Add(j.KeptFor()))

@@ -19,8 +19,8 @@ const (
 	recheck = 5 * time.Second
 	// retryUnknown is the delay before a command whose outcome is unknown is proposed again.
 	retryUnknown = time.Second
-	// chunk is the maximum number of names in one command.
-	chunk = 1000
+	// maxNames is the maximum number of names in one command.
+	maxNames = 1000
 	// minSweep is the minimum number of timers that triggers a sweep.
 	minSweep = 1024
 )
@@ -126,7 +126,7 @@ func (t *Timers) adopt(e *epoch.Epoch, state *fsm.State) {
 	epoch.Walk(e, 0, state.Jobs(0), func(j *work.Job) { t.addJob(state, j, t.promoted) })
 }
 
-// addSemaphore adds the timers of a semaphore.
+// addSemaphore adds a semaphore's timers.
 func (t *Timers) addSemaphore(state *fsm.State, name string, now time.Time) {
 	for _, d := range state.Drains(name) {
 		t.add(end{kind: drainEnd, change: d.Revision, name: name}, t.startOf(d.Revision, now).Add(d.Duration), time.Time{})
@@ -186,18 +186,18 @@ func (t *Timers) add(e end, at, date time.Time) {
 	}
 }
 
-// SemaphoreDrain returns how much is left of the drain started by the edit or pause with that revision. It returns
-// full, the whole length, if there is no timer for it yet.
+// SemaphoreDrain returns how much is left of the drain started by the edit or pause with the given revision. It returns
+// full, the drain's total length, if there is no timer for it yet.
 func (t *Timers) SemaphoreDrain(name string, change uint64, full time.Duration) time.Duration {
 	return t.left(end{kind: drainEnd, change: change, name: name}, full)
 }
 
-// CordonDrain is like SemaphoreDrain, for the drain of a cordon.
+// CordonDrain is like SemaphoreDrain, but for a cordon's drain.
 func (t *Timers) CordonDrain(id string, change uint64, full time.Duration) time.Duration {
 	return t.left(end{kind: cordonDrainEnd, change: change, name: id}, full)
 }
 
-// PermitDrain is like SemaphoreDrain, for the drain of a revoked permit.
+// PermitDrain is like SemaphoreDrain, but for a revoked permit's drain.
 func (t *Timers) PermitDrain(token, change uint64, full time.Duration) time.Duration {
 	return t.left(end{kind: permitDrainEnd, change: change, token: token}, full)
 }

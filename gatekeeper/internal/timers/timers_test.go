@@ -71,7 +71,7 @@ func TestEnd_ChangeReplaced_IsNotProposed(t *testing.T) {
 		w.Sleep(2 * time.Hour)
 		w.WantProposed(0)
 		if !b.active(w.State()) {
-			t.Fatal("the timer of the first change ended the second")
+			t.Fatal("the first change's timer ended the second change")
 		}
 		w.Sleep(2 * time.Hour)
 		w.WantProposed(1)
@@ -155,7 +155,7 @@ func TestEnd_FromOlderTerm_DoesNothing(t *testing.T) {
 }
 
 func TestEnd_ManyNamesInOneChange_AreBatched(t *testing.T) {
-	for count, want := range map[int]int{510: 1, chunk + 1: 2} {
+	for count, want := range map[int]int{510: 1, maxNames + 1: 2} {
 		var names []string
 		for i := range count {
 			names = append(names, fmt.Sprintf("job-%04d", i))
@@ -271,7 +271,7 @@ func TestQuarantine_RunsInFullFromPromotion(t *testing.T) {
 	})
 }
 
-// An undo that restores a definition also restores the timers of its pause and its temporary edit, and both commands
+// An undo that restores a definition also restores the timers for its pause and its temporary edit, so both commands
 // are proposed.
 func TestEnd_ChangeRestoredByUndo_IsProposed(t *testing.T) {
 	inWorld(t, func(w *world) {

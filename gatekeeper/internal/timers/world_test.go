@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is a Timers over a real state machine, with virtual time.
+// world is a Timers on top of a real state machine, in virtual time.
 type world struct {
 	*epochtest.World
 	timers *Timers

@@ -89,7 +89,7 @@ func (p *planner) setPause(name string, restored *semaphore.Pause) {
 	p.set(name, undoSemaphore{&updated, p.ends(name)})
 }
 
-// appendPause adds the change to a semaphore's pause. Names with equal pauses share one element.
+// appendPause adds the change to a semaphore's pause. Names with the same planned pause share one element.
 func appendPause(list []fsm.UndoPause, at map[semaphore.Pause]int, name string, old, updated *semaphore.Pause) []fsm.UndoPause {
 	key, expected := semaphore.Pause{}, uint64(0)
 	if updated != nil {
@@ -108,7 +108,7 @@ func appendPause(list []fsm.UndoPause, at map[semaphore.Pause]int, name string, 
 	return list
 }
 
-// addPauseNotes adds a note for each change to pauses.
+// addPauseNotes adds a note about each pause that the plan ends or restores.
 func (p *planner) addPauseNotes() {
 	if p.out.Command == nil {
 		return
@@ -140,7 +140,7 @@ func (p *planner) undoCordon(entry *fsm.JournalEntry) {
 	}
 }
 
-// replacedCordon is like replacedPause, for a cordon.
+// replacedCordon is like replacedPause, but for a cordon.
 func (p *planner) replacedCordon(entry *fsm.JournalEntry) *fsm.Cordon {
 	replaced := entry.Details().CordonBefore
 	for replaced != nil && p.isUndone(replaced.Origin(), subject{cordon: replaced.ID}) {
@@ -158,7 +158,7 @@ func (p *planner) replacedCordon(entry *fsm.JournalEntry) *fsm.Cordon {
 	return replaced
 }
 
-// restoredCordon is like restoredPause, for a cordon.
+// restoredCordon is like restoredPause, but for a cordon.
 func (p *planner) restoredCordon(old *fsm.Cordon) *fsm.Cordon {
 	if old == nil {
 		return nil

@@ -68,7 +68,7 @@ func (p *planner) previousCreation(name string, change uint64) uint64 {
 	return 0
 }
 
-// addDeletedConflict adds the conflict that the definition has since been deleted, and possibly recreated.
+// addDeletedConflict adds a conflict because the definition has since been deleted and possibly recreated.
 func (p *planner) addDeletedConflict(name string) {
 	if current := p.definition(name); current != nil {
 		p.conflict("%s: it has since been deleted; the current definition was created by change %d", name, current.CreatedRevision)
@@ -170,7 +170,7 @@ func (p *planner) asOfNow(name string, d *semaphore.Definition, ends []*fsm.Edit
 		}
 		ended := ends[expired]
 		ends = slices.Delete(ends, expired, expired+1)
-		p.noteFor(name, "the temporary values of change %d have since expired and are not restored.", ended.Revision)
+		p.noteFor(name, "the temporary values from change %d have since expired and are not restored.", ended.Revision)
 		// An old value that has become invalid is not restored, just as when a temporary edit ends on time.
 		reverted, _ := semaphore.Revert(d, ended.Before, ended.After)
 		if reverted.Validate(p.state.Settings().MaxDuration) != nil {
@@ -182,7 +182,7 @@ func (p *planner) asOfNow(name string, d *semaphore.Definition, ends []*fsm.Edit
 		}
 	}
 	for _, end := range ends {
-		p.noteFor(name, "the values of change %d still expire at %s.", end.Revision, phrase.Instant(end.Until))
+		p.noteFor(name, "the values from change %d still expire at %s.", end.Revision, phrase.Instant(end.Until))
 	}
 	return d, ends
 }

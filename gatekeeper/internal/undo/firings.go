@@ -8,11 +8,11 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// undoFirings holds a semaphore's record of firings, as modified by the plan so far.
+// undoFirings holds a semaphore's remembered firings as modified by the plan so far.
 type undoFirings struct {
 	// claims maps each firing that the plan changes to its claim. A nil claim means that the firing is forgotten.
 	claims map[semaphore.Firing]*semaphore.Claim
-	order  []semaphore.Firing // order of claims
+	order  []semaphore.Firing // the keys of claims, in order
 	mark   time.Time
 }
 
@@ -33,7 +33,7 @@ func (p *planner) claim(name string, firing semaphore.Firing) *semaphore.Claim {
 	return p.state.Claim(name, firing)
 }
 
-// undoFiringChange restores forgotten firings, or again forgets the firings that an undo restored.
+// undoFiringChange restores forgotten firings, or forgets firings that an undo restored.
 func (p *planner) undoFiringChange(entry *fsm.JournalEntry) {
 	name, change := entry.Semaphore, entry.Details().Firings
 	forgotten := entry.Kind == fsm.FiringsForgotten
@@ -81,7 +81,7 @@ func (p *planner) undoFiringChange(entry *fsm.JournalEntry) {
 	}
 }
 
-// buildFirings returns the part of the command that turns the current records of firings into the planned ones.
+// buildFirings returns the part of the command that turns the remembered firings into the planned ones.
 func (p *planner) buildFirings() (list []fsm.UndoFirings) {
 	for _, name := range p.firingOrder {
 		f, u := p.firings[name], fsm.UndoFirings{Semaphore: name}

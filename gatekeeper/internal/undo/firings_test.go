@@ -12,8 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// due returns a firing of "job" that is due the given number of seconds after the start of the test.
-func due(seconds int) semaphore.Firing {
+// firingAt returns a firing of "job" that is due the given number of seconds after the start of the test.
+func firingAt(seconds int) semaphore.Firing {
 	return semaphore.Firing{Name: "f", Due: time.Unix(1_800_000_000, 0).UTC().Add(time.Duration(seconds) * time.Second)}
 }
 
@@ -30,14 +30,14 @@ func (c *cluster) run(f semaphore.Firing) {
 	c.Do(fsm.Release{Token: r.Permit.Token})
 }
 
-// claimFutureFirings claims firings from a host with a fast clock, which also moves the low-water mark into the future.
-// It returns the revision at which the mark moved.
+// claimFutureFirings claims firings as a host with a fast clock would, and moves the low-water mark into the future. It
+// returns the revision at which the mark moved.
 func claimFutureFirings(c *cluster) uint64 {
 	c.Define("job", func(d *semaphore.Definition) { d.FiringMaxAhead = semaphore.FiringUnbounded })
 	for _, s := range []int{8000, 9000, 9100} {
-		c.run(due(s))
+		c.run(firingAt(s))
 	}
-	return c.Do(fsm.Forget{Semaphore: "job", Term: 1, UpTo: due(8000).Due})
+	return c.Do(fsm.Forget{Semaphore: "job", Term: 1, UpTo: firingAt(8000).Due})
 }
 
 func (c *cluster) forget(lowerTo time.Time, firings ...semaphore.Firing) uint64 {
@@ -51,8 +51,8 @@ func (c *cluster) forget(lowerTo time.Time, firings ...semaphore.Firing) uint64 
 func TestUndo_ForgottenFiringReclaimed_IsConflict(t *testing.T) {
 	c := newCluster(t)
 	claimFutureFirings(c)
-	change := c.forget(time.Time{}, due(9000), due(9100))
-	c.run(due(9100))
+	change := c.forget(time.Time{}, firingAt(9000), firingAt(9100))
+	c.run(firingAt(9100))
 	u := c.undo(change)
 	if len(u.Conflicts) != 1 || !strings.Contains(u.Conflicts[0], "firing f@2027-01-15T10:31:40Z has since been claimed again by a in prod (token 4)") || u.Command != nil {
 		t.Errorf("NewPlan() = %+v, want a conflict", u)
@@ -60,10 +60,10 @@ func TestUndo_ForgottenFiringReclaimed_IsConflict(t *testing.T) {
 }
 
 // Undoing the undo lets firings run again, so it needs a confirmation, just as forgetting them does.
-func TestConfirm_UndoThatForgetsFiringsAgain(t *testing.T) {
+func TestConfirm_UndoForgetsFiringsAgain_RequiresConfirmation(t *testing.T) {
 	c := newCluster(t)
 	claimFutureFirings(c)
-	change := c.forget(due(60).Due, due(9000), due(9100))
+	change := c.forget(firingAt(60).Due, firingAt(9000), firingAt(9100))
 	restore := c.undo(change)
 	confirm := func(u *fsm.Undo) []preview.Confirmation {
 		change := preview.Change{Undo: u}
@@ -86,11 +86,11 @@ func TestUndo_ForgottenFirings_KeepsHigherMark(t *testing.T) {
 	}{{10, 8000}, {8500, 8500}} {
 		c := newCluster(t)
 		claimFutureFirings(c)
-		change := c.forget(c.Now, due(9000))
-		c.Do(fsm.Forget{Semaphore: "job", Term: 1, UpTo: due(x.upTo).Due})
+		change := c.forget(c.Now, firingAt(9000))
+		c.Do(fsm.Forget{Semaphore: "job", Term: 1, UpTo: firingAt(x.upTo).Due})
 		c.carryOut(c.undo(change))
-		if got := c.State().LowWater("job"); !got.Equal(due(x.want).Due) || c.State().Claim("job", due(9000)) == nil {
-			t.Errorf("LowWater() after Forget up to %d = %v, want %v and the firing claimed again", x.upTo, got, due(x.want).Due)
+		if got := c.State().LowWater("job"); !got.Equal(firingAt(x.want).Due) || c.State().Claim("job", firingAt(9000)) == nil {
+			t.Errorf("LowWater() after Forget up to %d = %v, want %v and the claim restored", x.upTo, got, firingAt(x.want).Due)
 		}
 	}
 }
@@ -100,8 +100,8 @@ func TestUndo_SeveralForgetCommands_IsOneStep(t *testing.T) {
 	c := newCluster(t)
 	claimFutureFirings(c)
 	before := rules(c.State())
-	first := c.forget(due(5000).Due, due(9100))
-	second := c.forget(c.Now, due(9000))
+	first := c.forget(firingAt(5000).Due, firingAt(9100))
+	second := c.forget(c.Now, firingAt(9000))
 	u := c.plan(Request{Changes: []uint64{first, second}})
 	c.carryOut(u)
 	if after := rules(c.State()); !slices.Equal(after, before) {

@@ -9,7 +9,7 @@ import (
 // Missing describes the parts of a change that are no longer in the journal.
 type Missing struct {
 	Change uint64
-	// Names are the semaphores whose entries are missing. Cordons is the number of missing cordon entries.
+	// Names lists the semaphores whose entries are missing. Cordons is the number of missing cordon entries.
 	Names   []string
 	Cordons int
 	// Unknown means that entries are missing or may be missing, and the journal does not show which ones.
@@ -48,7 +48,7 @@ func MissingOf(state *fsm.State, change uint64) *Missing {
 	return out
 }
 
-// entriesOf returns the entries of a change in the journal.
+// entriesOf returns a change's journal entries.
 func entriesOf(state *fsm.State, change uint64) (entries []*fsm.JournalEntry) {
 	for entry := range state.Journal("", change) {
 		if entry.Revision != change {
@@ -59,7 +59,7 @@ func entriesOf(state *fsm.State, change uint64) (entries []*fsm.JournalEntry) {
 	return entries
 }
 
-// subject identifies the subject of an entry: a semaphore or a cordon.
+// subject identifies what an entry is about: a semaphore or a cordon.
 type subject struct{ name, cordon string }
 
 func subjectOf(e *fsm.JournalEntry) subject {
@@ -106,8 +106,8 @@ func undosOf(state *fsm.State) undos {
 	return all
 }
 
-// UndoneBy indexes the journal of a state. It returns a function that maps a journal entry to the change that undid it,
-// or to 0 if there is none or that change has itself been undone.
+// UndoneBy indexes a state's journal. It returns a function that maps a journal entry to the change that undid it, or
+// to 0 if there is none or that change has itself been undone.
 func UndoneBy(state *fsm.State) func(*fsm.JournalEntry) uint64 {
 	all := undosOf(state)
 	return func(e *fsm.JournalEntry) uint64 {

@@ -45,8 +45,8 @@ func permits(n uint32) func(*semaphore.Definition) {
 	return func(d *semaphore.Definition) { d.Permits = n }
 }
 
-// The journal keeps 100 entries for each semaphore. A hundred runs of a job must not prevent its move from being
-// undone.
+// The journal keeps 100 entries for each semaphore. A hundred grants of a semaphore must not prevent its move from
+// being undone.
 func TestUndo_MoveAfterManyRuns_IsComplete(t *testing.T) {
 	c := newCluster(t)
 	c.Define("busy", statetest.Group("prod"))
@@ -74,7 +74,7 @@ func TestUndo_ForgottenEntries_PartialUndoesRest(t *testing.T) {
 	}
 	u := c.undo(moved)
 	if len(u.Missing) != 1 || u.Missing[0].Change != moved || !slices.Equal(u.Missing[0].Names, []string{"busy"}) || u.Missing[0].Unknown {
-		t.Fatalf("Missing = %+v, want the entry of busy", u.Missing)
+		t.Fatalf("Missing = %+v, want only the entry for busy", u.Missing)
 	}
 	u = c.plan(Request{Changes: []uint64{moved}, Partial: true})
 	c.carryOut(u)
@@ -187,7 +187,7 @@ func TestUndo_SeveralChanges_IsOneChange(t *testing.T) {
 	}
 }
 
-func TestUndo_OfSeveralChanges_EditAndPauseOfOneSemaphore(t *testing.T) {
+func TestUndo_EditAndPauseOfSameSemaphore_HasOneEffect(t *testing.T) {
 	c := newCluster(t)
 	c.Define("a", statetest.Group("prod"))
 	c.Grant("a", "prod", "x")

@@ -10,7 +10,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/phrase"
 )
 
-// ConflictError means that changes cannot be undone because of conflicts. Nothing was done.
+// ConflictError means that changes cannot be undone because of conflicts. Nothing was changed.
 type ConflictError struct {
 	Changes   []uint64
 	Conflicts []string
@@ -20,7 +20,7 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("cannot undo %s; nothing was changed: %s", changesText(e.Changes), phrase.List(e.Conflicts))
 }
 
-// IncompleteError lists the parts of the changes that are no longer in the journal. Nothing was done.
+// IncompleteError lists the parts of the changes that are no longer in the journal. Nothing was changed.
 type IncompleteError struct{ Missing []string }
 
 func (e *IncompleteError) Error() string {
@@ -47,7 +47,7 @@ func (p *Plan) Expect(shown, id string) error {
 	if shown == "" || shown == id {
 		return nil
 	}
-	return p.conflict("the undo would no longer have the effect that was previewed: preview it again")
+	return p.conflict("the undo would no longer have the effect that was previewed; preview it again")
 }
 
 // StaleError returns the *ConflictError for a plan that the state machine refused.
@@ -77,7 +77,7 @@ func (p *Plan) ID() (string, error) {
 // Reason returns the default reason for an undo.
 func (r *Request) Reason() string { return "undo of " + changesText(r.Changes) }
 
-// changesText lists changes.
+// changesText returns text such as "change 7" or "changes 3, 5, 7".
 func changesText(changes []uint64) string {
 	const maxListed = 5
 	decimal := func(n uint64) string { return strconv.FormatUint(n, 10) }

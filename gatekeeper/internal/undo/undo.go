@@ -13,13 +13,13 @@ import (
 
 // Plan describes how to undo changes.
 type Plan struct {
-	// Command carries out the undo as one change, and includes the versions that it expects. The caller adds author,
-	// reason and time. It is nil if there is nothing to do.
+	// Command carries out the undo as one change, and includes the versions that it expects. The caller adds the
+	// author, reason and time. Command is nil if there is nothing to undo.
 	Command *fsm.Undo
 	// UndoneBy is the change that has already undone all of the changes, or 0.
 	UndoneBy uint64
-	// Notes describe, for the operator, the effects of the command other than edits, and the parts that no longer need
-	// to be undone.
+	// Notes describe, for the operator, the command's effects other than edits, and the parts that no longer need to be
+	// undone.
 	Notes []string
 	// Conflicts describe later changes that prevent the undo. A plan with conflicts must not be carried out.
 	Conflicts []string
@@ -57,16 +57,16 @@ func (e *NoSuchChangeError) Error() string {
 	return fmt.Sprintf("change %d is not in the journal, which starts at change %d: gkctl history lists the changes that can be undone", e.Change, e.Oldest)
 }
 
-// NewPlan plans the undo of changes as of now: newest first, and all as one change. An edit is undone field by field,
-// unless a field has been set again since. A pause, a resume, a cordon or the end of a cordon is undone as a whole if
-// it is still in effect. The earlier state is restored, except for anything that would have expired by now. This
-// includes the pause or cordon that was replaced and, for a deletion, the pause and the temporary edits of the
-// definition. Changes that have already been undone are left alone, so a retried undo has no effect and never undoes
-// itself. The error is a *NoSuchChangeError.
+// NewPlan plans how to undo changes as of now: newest first, but all in a single change. An edit is undone field by
+// field, unless a field has been set again since. A pause, a resume, a cordon or the end of a cordon is undone as a
+// whole if it is still in effect. The earlier state is restored, except for anything that would have expired by now.
+// This includes any pause or cordon that was replaced and, for a deletion, the definition's pause and temporary edits.
+// Changes that have already been undone are left alone, so a retried undo has no effect and never undoes itself. Any
+// error is a *NoSuchChangeError.
 func NewPlan(state *fsm.State, what Request, now time.Time) (*Plan, error) {
 	p := planner{
 		out:   Plan{request: what},
-		state: state, drain: what.Drain, now: now, undos: undosOf(state), handled: make(map[handled]bool),
+		state: state, drain: what.Drain, now: now, undos: undosOf(state), handled: make(map[effect]bool),
 		semaphores: make(map[string]*undoSemaphore), cordons: make(map[string]*fsm.Cordon), firings: make(map[string]*undoFirings),
 	}
 	changes := slices.Compact(slices.Sorted(slices.Values(what.Changes)))
@@ -135,7 +135,7 @@ type planner struct {
 	drain   time.Duration
 	now     time.Time
 	undos   undos
-	handled map[handled]bool // effects undone by the plan so far
+	handled map[effect]bool // effects undone by the plan so far
 	// semaphores and cordons hold the objects modified by the plan so far. order and cordonOrder list them in the order
 	// in which they were first modified.
 	semaphores         map[string]*undoSemaphore
@@ -148,8 +148,8 @@ type planner struct {
 	out                Plan
 }
 
-// handled is the effect of one change on one semaphore or cordon.
-type handled struct {
+// effect is the effect of one change on one semaphore or cordon.
+type effect struct {
 	change uint64
 	what   subject
 }
@@ -163,13 +163,13 @@ type undoSemaphore struct {
 // findUndo returns the undo of a change's effect on a semaphore or cordon, or nil if there is none.
 func (p *planner) findUndo(change uint64, what subject) *undo {
 	return p.undos.find(change, what, func(change uint64, what subject) bool {
-		return change == p.change || p.handled[handled{change, what}]
+		return change == p.change || p.handled[effect{change, what}]
 	})
 }
 
 // isUndone reports whether a change's effect on a semaphore or cordon has been undone, or is undone by this plan.
 func (p *planner) isUndone(change uint64, what subject) bool {
-	return p.handled[handled{change, what}] || p.findUndo(change, what) != nil
+	return p.handled[effect{change, what}] || p.findUndo(change, what) != nil
 }
 
 // missing is like MissingOf for the current change, but omits the parts that have already been undone.
@@ -201,7 +201,7 @@ func (p *planner) undoAll(entries []*fsm.JournalEntry) *undo {
 		before := len(p.out.Conflicts)
 		p.undoEntry(entry)
 		if len(p.out.Conflicts) == before {
-			p.handled[handled{p.change, subjectOf(entry)}] = true
+			p.handled[effect{p.change, subjectOf(entry)}] = true
 		}
 	}
 	if len(names) == len(entries) {

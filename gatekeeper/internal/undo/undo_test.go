@@ -73,8 +73,8 @@ var undoable = map[string]struct {
 	"uncordon": {func(c *cluster) uint64 {
 		return c.Do(fsm.SetCordon{ID: "c", GroupPattern: "prod", AcquirerPattern: "a", Reason: "outage", Until: c.Now.Add(time.Hour)})
 	}, func(c *cluster) uint64 { return c.Do(fsm.Uncordon{ID: "c"}) }},
-	"forget firings":                {claimFutureFirings, func(c *cluster) uint64 { return c.forget(c.Now, due(9000), due(9100)) }},
-	"forget firings below the mark": {claimFutureFirings, func(c *cluster) uint64 { return c.forget(time.Time{}, due(9000)) }},
+	"forget firings":                {claimFutureFirings, func(c *cluster) uint64 { return c.forget(c.Now, firingAt(9000), firingAt(9100)) }},
+	"forget firings below the mark": {claimFutureFirings, func(c *cluster) uint64 { return c.forget(time.Time{}, firingAt(9000)) }},
 	"lower the mark":                {claimFutureFirings, func(c *cluster) uint64 { return c.forget(c.Now) }},
 }
 
@@ -139,7 +139,7 @@ func TestUndo_EveryKind_RestoresStateAndIsIdempotent(t *testing.T) {
 	}
 }
 
-// wantUndone checks that every entry of a change was undone by the given change, or not at all if that is 0.
+// wantUndone checks that all entries of a change were undone by the given change, or that none were if by is 0.
 func (c *cluster) wantUndone(change, by uint64) {
 	c.T.Helper()
 	undoneBy := UndoneBy(c.State())
@@ -339,7 +339,7 @@ func TestUndo_Deletion_RestoresStateAsOfNow(t *testing.T) {
 	deleted := c.Do(fsm.EditBatch{Changes: []fsm.Change{c.Deletion("job")}})
 	c.Now = c.Now.Add(2 * time.Hour)
 	u := c.undo(deleted)
-	if len(u.Notes) != 3 || !strings.Contains(u.Notes[0], "temporary values of change") {
+	if len(u.Notes) != 3 || !strings.Contains(u.Notes[0], "temporary values from change") {
 		t.Errorf("Notes = %q, want three", u.Notes)
 	}
 	c.carryOut(u)
@@ -452,7 +452,8 @@ func TestUndo_WithDrain_AppliesDrainToRestoredPauses(t *testing.T) {
 	}
 }
 
-// The preview of an undo lists the holders that restored pauses and cordons would stop, like the preview of an edit.
+// Like the preview of an edit, an undo's preview lists the holders that it would stop, in this case by restoring pauses
+// and cordons.
 func TestEffects_Undo_ListsStoppedHolders(t *testing.T) {
 	c := newCluster(t)
 	c.Define("job", nil)

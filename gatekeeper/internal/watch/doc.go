@@ -16,7 +16,7 @@
 //
 // # Costs
 //
-// Entries are stored as received. Their events are never copied, neither into the ring nor out of it. A watcher finds
-// its position by binary search. There is no goroutine per watcher: all watchers that have read everything wait on one
+// Entries are stored as received. Their events are never copied, either into the ring or out of it. A watcher finds its
+// position by binary search. There is no goroutine per watcher: all watchers that have read everything wait on one
 // channel, which the next entry closes. Waking a thousand watchers takes a while, so a separate goroutine does it.
 package watch

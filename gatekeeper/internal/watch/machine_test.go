@@ -49,10 +49,10 @@ func TestHub_StateMachine_DeliversEditsAndSnapshots(t *testing.T) {
 		t.Fatalf("Next() = %+v, %v; want three events at the current revision", b, err)
 	}
 	if b.Events[0].Revision != b.Events[1].Revision || b.Events[1].Revision == b.Events[2].Revision {
-		t.Errorf("revisions %v, want one revision for the edits of one batch", revisions(b.Events))
+		t.Errorf("revisions %v, want the edits in one batch to share a revision", revisions(b.Events))
 	}
 	if e := b.Events[2]; e.Kind != fsm.Created || e.Semaphore != "c" || e.Definition == nil {
-		t.Errorf("third event = %+v, want the creation of c", e)
+		t.Errorf("third event = %+v, want a created event for semaphore c", e)
 	}
 
 	var snapshot bytes.Buffer

@@ -19,7 +19,7 @@ type Batch struct {
 	// Revision is the last revision covered by this batch, and the one to resume from.
 	Revision uint64
 	// Missed is set if this watcher has missed events, in which case Events is empty. The watcher must read the state
-	// again, at Revision or later. The next batches continue after Revision.
+	// again, at Revision or later. Subsequent batches continue after Revision.
 	Missed bool
 }
 

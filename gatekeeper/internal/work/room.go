@@ -74,7 +74,7 @@ type Info struct {
 	Denied   semaphore.Reason
 }
 
-// Workers returns the workers of a semaphore, or all workers if sem is empty, in the order in which they were opened.
+// Workers returns the workers of a semaphore, or all workers if sem is empty, in the order in which they connected.
 func (r *Room) Workers(sem string) []Info {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 const chunk = 256 << 10
 
 // DiffersError means that a submission was refused because its id belongs to a job with different content. Nothing was
-// done.
+// changed.
 type DiffersError struct{ ID string }
 
 func (e *DiffersError) Error() string {

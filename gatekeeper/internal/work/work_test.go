@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// leader is a Keeper whose responses are set by the test.
-type leader struct {
+// fakeKeeper is a Keeper whose responses are set by the test.
+type fakeKeeper struct {
 	acquire func(ctx context.Context, call *keeper.AcquireCall) (keeper.Answer, error)
 	err     error // returned by Release
 
@@ -29,11 +29,11 @@ type leader struct {
 	released []fsm.Release
 }
 
-func (l *leader) Acquire(ctx context.Context, call *keeper.AcquireCall, _ func(keeper.Place) error) (keeper.Answer, error) {
+func (l *fakeKeeper) Acquire(ctx context.Context, call *keeper.AcquireCall, _ func(keeper.Place) error) (keeper.Answer, error) {
 	return l.acquire(ctx, call)
 }
 
-func (l *leader) Release(_ context.Context, cmd fsm.Release, _ semaphore.Owner) (fsm.ReleaseResult, error) {
+func (l *fakeKeeper) Release(_ context.Context, cmd fsm.Release, _ semaphore.Owner) (fsm.ReleaseResult, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.released = append(l.released, cmd)
@@ -53,7 +53,7 @@ func offer() Offer {
 
 func TestWorker_GrantFrame_IsLastBeforeProposal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &leader{acquire: func(_ context.Context, call *keeper.AcquireCall) (keeper.Answer, error) {
+		l := &fakeKeeper{acquire: func(_ context.Context, call *keeper.AcquireCall) (keeper.Answer, error) {
 			time.Sleep(10 * time.Second)
 			return granted(7, 8*time.Second), nil
 		}}
@@ -76,7 +76,7 @@ func TestWorker_GrantFrame_IsLastBeforeProposal(t *testing.T) {
 
 func TestWorker_StreamEndsBeforeTaskIsSent_ReturnsTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &leader{acquire: func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) { return granted(7, 0), nil }}
+		l := &fakeKeeper{acquire: func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) { return granted(7, 0), nil }}
 		ctx, cancel := context.WithCancel(t.Context())
 		r := NewRoom(l)
 		w := r.Open(ctx, offer())
@@ -101,7 +101,7 @@ func TestWorker_StreamEndsBeforeTaskIsSent_ReturnsTask(t *testing.T) {
 func TestWorker_Denied_NotifiesOnceAndRetries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reasons := []semaphore.Reason{semaphore.GroupMismatch, semaphore.GroupMismatch, semaphore.Cordoned}
-		l := &leader{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
+		l := &fakeKeeper{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
 			if len(reasons) == 0 {
 				<-ctx.Done()
 				return keeper.Answer{}, ctx.Err()
@@ -129,7 +129,7 @@ func TestWorker_AdmittedAgain_ClearsDenial(t *testing.T) {
 		denied := keeper.Answer{
 			Outcome: semaphore.Denied, Denial: &keeper.Denial{Decision: semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.Cordoned}},
 		}
-		l := &leader{acquire: func(_ context.Context, call *keeper.AcquireCall) (keeper.Answer, error) {
+		l := &fakeKeeper{acquire: func(_ context.Context, call *keeper.AcquireCall) (keeper.Answer, error) {
 			if calls.Add(1) != 2 {
 				return denied, nil
 			}
@@ -169,7 +169,7 @@ func TestWorker_End_AnswersRefusesOrFailsStream(t *testing.T) {
 		"another's token": {err: &keeper.RefusedError{}, refused: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := NewRoom(&leader{err: x.err}).Open(t.Context(), offer())
+			w := NewRoom(&fakeKeeper{err: x.err}).Open(t.Context(), offer())
 			defer w.Close()
 			if err := w.End(fsm.Release{Token: 5}, false); err != nil {
 				t.Fatal(err)
@@ -177,7 +177,7 @@ func TestWorker_End_AnswersRefusesOrFailsStream(t *testing.T) {
 			select {
 			case a := <-w.Answers():
 				if x.end || (a.Ended.Refused != nil) != x.refused || a.Ended.Token != 5 {
-					t.Fatalf("answer to End() = %+v, want refused = %t", a.Ended, x.refused)
+					t.Fatalf("response to End() = %+v, want refused = %t", a.Ended, x.refused)
 				}
 			case err := <-w.Failed():
 				if !x.end || !errors.Is(err, x.err) {
@@ -189,7 +189,7 @@ func TestWorker_End_AnswersRefusesOrFailsStream(t *testing.T) {
 }
 
 func TestWorker_MoreThanMaxSlots_IsRefused(t *testing.T) {
-	l := &leader{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
+	l := &fakeKeeper{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
 		<-ctx.Done()
 		return keeper.Answer{}, ctx.Err()
 	}}
@@ -199,14 +199,14 @@ func TestWorker_MoreThanMaxSlots_IsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if w.Take(1) == nil {
-		t.Fatal("Take() beyond MaxSlots = nil error")
+		t.Fatal("Take() beyond MaxSlots succeeded, want an error")
 	}
 }
 
-// grants returns a leader that has a task for every slot. Tokens start at 1.
-func grants() *leader {
+// grants returns a Keeper that has a task for every slot. Tokens start at 1.
+func grants() *fakeKeeper {
 	var tokens atomic.Uint64
-	return &leader{acquire: func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
+	return &fakeKeeper{acquire: func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
 		return granted(tokens.Add(1), 0), nil
 	}}
 }
@@ -222,7 +222,7 @@ func TestWorker_AllSlotsInUse_CanExchangeButNotAddTasks(t *testing.T) {
 		g := (<-w.Answers()).Grant
 		synctest.Wait()
 		if w.Take(1) == nil {
-			t.Fatal("Take() beyond MaxSlots = nil error")
+			t.Fatal("Take() beyond MaxSlots succeeded, want an error")
 		}
 		if err := w.End(fsm.Release{Token: g.Permit.Token}, true); err != nil {
 			t.Fatalf("End() requesting the next task: %v", err)
@@ -235,7 +235,7 @@ func TestWorker_AllSlotsInUse_CanExchangeButNotAddTasks(t *testing.T) {
 func TestWorker_Drained_TakesNoMoreTasks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var waiting atomic.Int32
-		l := &leader{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
+		l := &fakeKeeper{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
 			waiting.Add(1)
 			defer waiting.Add(-1)
 			<-ctx.Done()
@@ -260,7 +260,7 @@ func TestWorker_Drained_TakesNoMoreTasks(t *testing.T) {
 			t.Fatal(err)
 		}
 		if a := <-w.Answers(); a.Ended == nil || a.Ended.Token != 7 {
-			t.Fatalf("got answer %+v, want token 7 ended", a)
+			t.Fatalf("got message %+v, want token 7 ended", a)
 		}
 		if info := r.Workers("s"); len(info) != 1 || !info[0].Draining || info[0].Free != 0 {
 			t.Fatalf("Workers() = %+v, want one draining worker without free slots", info)
@@ -431,7 +431,7 @@ func TestSubmission_Aborted_RemovesJob(t *testing.T) {
 
 // The receiving goroutine may be processing a message when the stream ends for another reason.
 func TestWorker_MessageDuringClose_IsDroppedOrProcessed(t *testing.T) {
-	l := &leader{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
+	l := &fakeKeeper{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
 		<-ctx.Done()
 		return keeper.Answer{}, ctx.Err()
 	}}
@@ -464,7 +464,7 @@ func TestWorker_MessageDuringClose_IsDroppedOrProcessed(t *testing.T) {
 // A worker that is no longer admitted can still report the result of its last task.
 func TestWorker_EndWithNextTaskDenied_StillReleases(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &leader{acquire: func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
+		l := &fakeKeeper{acquire: func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) {
 			d := &keeper.Denial{Decision: semaphore.Decision{Outcome: semaphore.Denied, Reason: semaphore.GroupMismatch}}
 			return keeper.Answer{Outcome: semaphore.Denied, Denial: d}, nil
 		}}
@@ -482,11 +482,11 @@ func TestWorker_EndWithNextTaskDenied_StillReleases(t *testing.T) {
 	})
 }
 
-// A worker with many slots sends hundreds of frames while a grant is being committed. The duration of the grant must
-// still count from a frame that arrived before its proposal.
+// A worker with many slots sends hundreds of frames while a grant is being committed. The grant's duration must still
+// count from a frame that arrived before its proposal.
 func TestWorker_ManyFramesDuringCommit_GrantCountsFromEarlierFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := NewRoom(&leader{}).Open(t.Context(), offer())
+		w := NewRoom(&fakeKeeper{}).Open(t.Context(), offer())
 		defer w.Close()
 		frames := uint64(0)
 		during := func(d, gap time.Duration) {
@@ -512,7 +512,7 @@ func TestWorker_ManyFramesDuringCommit_GrantCountsFromEarlierFrame(t *testing.T)
 func TestWorker_RepeatAnswer_Retries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
-		l := &leader{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
+		l := &fakeKeeper{acquire: func(ctx context.Context, _ *keeper.AcquireCall) (keeper.Answer, error) {
 			if calls++; calls == 1 {
 				return keeper.Answer{Repeat: &keeper.Place{}}, nil
 			}
@@ -526,7 +526,7 @@ func TestWorker_RepeatAnswer_Retries(t *testing.T) {
 		}
 		synctest.Wait()
 		if calls != 2 {
-			t.Errorf("acquired %d times, want 2", calls)
+			t.Errorf("Acquire called %d times, want 2", calls)
 		}
 		cancel()
 		w.Close()
@@ -539,7 +539,7 @@ func TestWorker_EndIsRefused_GetsNoNewTask(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var tokens atomic.Uint64
-				l := &leader{err: &keeper.WorkLimitError{}, acquire: func(ctx context.Context, call *keeper.AcquireCall) (keeper.Answer, error) {
+				l := &fakeKeeper{err: &keeper.WorkLimitError{}, acquire: func(ctx context.Context, call *keeper.AcquireCall) (keeper.Answer, error) {
 					token := tokens.Add(1)
 					if token == 1 {
 						return granted(token, 0), nil
@@ -563,11 +563,11 @@ func TestWorker_EndIsRefused_GetsNoNewTask(t *testing.T) {
 						t.Fatal(err)
 					}
 					if a := <-w.Answers(); a.Ended == nil || a.Ended.Refused == nil {
-						t.Fatalf("answer to End() = %+v, want a refusal", a)
+						t.Fatalf("response to End() = %+v, want a refusal", a)
 					}
 					x := r.Workers("s")[0]
 					if x.Free != 0 || len(x.Held) != 1 || x.Held[0].Token != 1 {
-						t.Fatalf("worker has %d free slots and holds %+v, want its task and no free slot", x.Free, x.Held)
+						t.Fatalf("worker has %d free slots and holds %+v, want its task and no free slots", x.Free, x.Held)
 					}
 				}
 				cancel()
@@ -581,7 +581,7 @@ func TestWorker_EndIsRefused_GetsNoNewTask(t *testing.T) {
 func TestWorker_EndWithNextTask_ReleasesAfterSlotIsPlaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var placed func()
-		l := &leader{acquire: func(ctx context.Context, call *keeper.AcquireCall) (keeper.Answer, error) {
+		l := &fakeKeeper{acquire: func(ctx context.Context, call *keeper.AcquireCall) (keeper.Answer, error) {
 			placed = call.Placed
 			<-ctx.Done()
 			return keeper.Answer{}, ctx.Err()
@@ -597,7 +597,7 @@ func TestWorker_EndWithNextTask_ReleasesAfterSlotIsPlaced(t *testing.T) {
 		}
 		placed()
 		if a := <-w.Answers(); a.Ended == nil || a.Ended.Token != 7 || len(l.released) != 1 {
-			t.Fatalf("got answer %+v after %d releases, want token 7 ended after 1 release", a, len(l.released))
+			t.Fatalf("got message %+v after %d releases, want token 7 ended after 1 release", a, len(l.released))
 		}
 		cancel()
 		w.Close()

@@ -34,9 +34,9 @@ const (
 
 // Grant is a task for a worker.
 type Grant struct {
-	// Answer.Waited is the time from the arrival of Frame to the proposal of the grant.
+	// Answer.Waited is the time between the arrival of Frame and the proposal of the grant.
 	keeper.Answer
-	// Frame is the last frame that had arrived before the proposal.
+	// Frame is the last frame that arrived before the proposal.
 	Frame uint64
 }
 
@@ -99,8 +99,7 @@ func (r *Room) Open(ctx context.Context, offer Offer) *Worker {
 	return w
 }
 
-// Close removes the worker after its stream has ended, and waits for its goroutines to exit. The permits of its tasks
-// remain.
+// Close removes the worker after its stream has ended, and waits for its goroutines to exit. Its tasks' permits remain.
 func (w *Worker) Close() {
 	w.drain()
 	w.room.mu.Lock()
@@ -126,7 +125,7 @@ func (w *Worker) Failed() <-chan error { return w.failed }
 func (w *Worker) WaitSettled() { w.calls.Wait() }
 
 // Received records that a frame has arrived. It must be called before the frame is processed. A frame that arrives
-// shortly after another is not recorded: the duration of a grant then counts from the earlier frame, so it ends
+// shortly after another is not recorded: a grant's duration then counts from the earlier frame, so the grant ends
 // slightly earlier for the worker.
 func (w *Worker) Received(number uint64, at time.Time) {
 	w.room.mu.Lock()
@@ -162,8 +161,8 @@ func (w *Worker) checkSlots(n int) error {
 }
 
 // open opens a slot. It calls placed when the slot is in the queue or will definitely not take a task. withdraw closes
-// the slot and waits until that is done; a task granted to the slot in the meantime is returned. The caller of open
-// must hold the lock, and the caller of withdraw must not.
+// the slot and waits until its goroutine has exited; a task granted to the slot in the meantime is returned. The caller
+// of open must hold the lock, and the caller of withdraw must not.
 func (w *Worker) open(placed func()) (withdraw func()) {
 	if w.draining || w.closed {
 		placed()
@@ -243,7 +242,8 @@ func (w *Worker) slot(ctx context.Context, id semaphore.Identity, placed func())
 	}
 }
 
-// wait sends a denial to the worker, once per reason, and waits until it is worth retrying.
+// wait sends a denial to the worker, unless the worker already knows the reason, and waits until it is worth retrying.
+// It reports whether to retry.
 func (w *Worker) wait(ctx context.Context, d *keeper.Denial) bool {
 	w.room.mu.Lock()
 	changed := w.denied != d.Decision.Reason
@@ -318,9 +318,10 @@ func (w *Worker) withdrawn(ctx context.Context) bool {
 // returnTimeout is the timeout for returning a task that could not be sent to the worker.
 const returnTimeout = 5 * time.Second
 
-// newGrant returns the grant, with the last frame that had arrived by the given time. The caller must hold the lock.
+// newGrant returns a grant that was proposed at the given time, with the last frame that had arrived by then. The
+// caller must hold the lock.
 func (w *Worker) newGrant(proposedAt time.Time, a keeper.Answer) *Grant {
-	// If no retained frame had arrived by that time, the grant has no frame, and the worker does not rely on it yet.
+	// If no retained frame had arrived by then, the grant has no frame, and the worker does not rely on it yet.
 	g := &Grant{Answer: a}
 	for _, f := range slices.Backward(w.frames) {
 		if !f.at.After(proposedAt) {
@@ -331,9 +332,9 @@ func (w *Worker) newGrant(proposedAt time.Time, a keeper.Answer) *Grant {
 	return g
 }
 
-// End releases the permit of a task and sends an answer once that is done. If next is set, it also takes another task:
-// the slot is placed in the queue before the release, so that both can go into one log entry. If the release is
-// refused, nothing changes: the worker keeps the task and gets no new one.
+// End releases a task's permit and sends the outcome to the worker once that is done. If next is set, it also takes
+// another task: the slot is placed in the queue before the release, so that both can go into one log entry. If the
+// release is refused, nothing changes: the worker keeps the task and gets no new one.
 func (w *Worker) End(cmd fsm.Release, next bool) error {
 	placed := make(chan struct{})
 	place := sync.OnceFunc(func() { close(placed) })
@@ -427,7 +428,7 @@ func (w *Worker) drop(token uint64) {
 	delete(w.tasks, token)
 }
 
-// send passes a message to the owner of the stream and reports whether it was received.
+// send passes a message to the stream's owner and reports whether it was received.
 func (w *Worker) send(ctx context.Context, a Answer) bool {
 	select {
 	case w.answers <- a:

@@ -99,8 +99,8 @@ type AccessGrant struct {
 	Semaphores []string `protobuf:"bytes,2,rep,name=semaphores,proto3" json:"semaphores,omitempty"`
 	Labels     string   `protobuf:"bytes,3,opt,name=labels,proto3" json:"labels,omitempty"`
 	// Patterns. To acquire, an identity must match both. To revoke or clear a permit, the permit's identity must match
-	// both. To set a cordon, or to edit or pause a definition, the pattern in the cordon or definition must be either
-	// plain text that matches or the same pattern.
+	// both. To set a cordon, or to edit or pause a definition, the pattern in the cordon or definition must be plain text
+	// that matches, or be the same as the pattern here.
 	Group         string `protobuf:"bytes,4,opt,name=group,proto3" json:"group,omitempty"`
 	Acquirer      string `protobuf:"bytes,5,opt,name=acquirer,proto3" json:"acquirer,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1108,7 +1108,7 @@ type BindAdministratorRequest struct {
 	Subject string                 `protobuf:"bytes,1,opt,name=subject,proto3" json:"subject,omitempty"`
 	// The binding to add the subject to, unless another binding already has it.
 	Binding string `protobuf:"bytes,2,opt,name=binding,proto3" json:"binding,omitempty"`
-	// The name given by the owner of the data directory, and the reason.
+	// The name and the reason given by the owner of the data directory.
 	Author        string `protobuf:"bytes,3,opt,name=author,proto3" json:"author,omitempty"`
 	Reason        string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields

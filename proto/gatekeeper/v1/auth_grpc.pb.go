@@ -39,7 +39,7 @@ type AuthServiceClient interface {
 	WhoAmI(ctx context.Context, in *WhoAmIRequest, opts ...grpc.CallOption) (*WhoAmIResponse, error)
 	// CanI reports whether the caller is allowed to do something and, if not, why.
 	CanI(ctx context.Context, in *CanIRequest, opts ...grpc.CallOption) (*CanIResponse, error)
-	// ListBindings lists all bindings by name.
+	// ListBindings returns all bindings, ordered by name.
 	ListBindings(ctx context.Context, in *ListBindingsRequest, opts ...grpc.CallOption) (*ListBindingsResponse, error)
 	// SetBinding adds or replaces a binding. Its tokens are kept. It fails with ABORTED (STALE_VERSION) if the binding is
 	// not at the expected revision, with ALREADY_EXISTS (SUBJECT_TAKEN) if another binding has one of its subjects, and
@@ -154,7 +154,7 @@ type AuthServiceServer interface {
 	WhoAmI(context.Context, *WhoAmIRequest) (*WhoAmIResponse, error)
 	// CanI reports whether the caller is allowed to do something and, if not, why.
 	CanI(context.Context, *CanIRequest) (*CanIResponse, error)
-	// ListBindings lists all bindings by name.
+	// ListBindings returns all bindings, ordered by name.
 	ListBindings(context.Context, *ListBindingsRequest) (*ListBindingsResponse, error)
 	// SetBinding adds or replaces a binding. Its tokens are kept. It fails with ABORTED (STALE_VERSION) if the binding is
 	// not at the expected revision, with ALREADY_EXISTS (SUBJECT_TAKEN) if another binding has one of its subjects, and

@@ -692,12 +692,12 @@ type GetStatusResponse struct {
 	// return the full wait. Absent if permits are being granted.
 	RecoveryWait *durationpb.Duration `protobuf:"bytes,19,opt,name=recovery_wait,json=recoveryWait,proto3" json:"recovery_wait,omitempty"`
 	// Callers whose wall clock differed from the leader's by more than 5 minutes at their last acquire, ordered by group
-	// and acquirer; at most 1,000. Only set by the leader. This does not affect any decision, but such hosts compute
-	// different due times for firings than other hosts.
+	// and acquirer; at most 1,000. Only set by the leader. The difference does not affect any decision, but these hosts
+	// compute different due times for firings than other hosts.
 	HostClocks []*HostClock `protobuf:"bytes,20,rep,name=host_clocks,json=hostClocks,proto3" json:"host_clocks,omitempty"`
-	// Members whose wall clock differs from the median of all members by more than half of the smallest firing_max_ahead,
-	// or 5 minutes if that is less, based on reports from the last minute. Only set by the leader. If the leader is one
-	// of them and another voter is not, the leader transfers leadership.
+	// Members whose wall clock differs from the median of all members by more than half the smallest firing_max_ahead, or
+	// 5 minutes if that is less, based on reports from the last minute. Only set by the leader. If the leader is one of
+	// them and another voter is not, the leader transfers leadership.
 	MemberClocks []*MemberClock `protobuf:"bytes,21,rep,name=member_clocks,json=memberClocks,proto3" json:"member_clocks,omitempty"`
 	// The number of semaphores, defined or not, that deny all their callers: every caller that was recently denied for a
 	// reason that waiting cannot resolve would still be denied, and no other caller has been granted a permit. Paused
@@ -1146,7 +1146,7 @@ func (x *MemberStatus) GetLag() uint64 {
 	return 0
 }
 
-// SemaphoreWork summarizes the jobs of a semaphore.
+// SemaphoreWork summarizes a semaphore's jobs.
 type SemaphoreWork struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
@@ -1676,8 +1676,8 @@ func (x *AddMemberResponse) GetMembers() []*Member {
 type RemoveMemberRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// If true, remove the server even if too few responding voters would remain. The cluster then stops until enough of
-	// them respond again.
+	// If true, remove the server even if too few responding voters would remain. The cluster then stops until enough
+	// voters respond again.
 	Force bool `protobuf:"varint,2,opt,name=force,proto3" json:"force,omitempty"`
 	// If true, return the members that would remain, without changing anything.
 	DryRun        bool `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
@@ -1742,7 +1742,7 @@ type RemoveMemberResponse struct {
 	Members []*Member `protobuf:"bytes,1,rep,name=members,proto3" json:"members,omitempty"`
 	// True if the server had already been removed, so that this call changed nothing.
 	AlreadyRemoved bool `protobuf:"varint,2,opt,name=already_removed,json=alreadyRemoved,proto3" json:"already_removed,omitempty"`
-	// The IDs of the voters in members that are not responding to the leader.
+	// The IDs of the voters in `members` that are not responding to the leader.
 	Silent []string `protobuf:"bytes,3,rep,name=silent,proto3" json:"silent,omitempty"`
 	// With dry_run: a human-readable reason why the removal would be refused without force; empty if it would not be.
 	Refusal       string `protobuf:"bytes,4,opt,name=refusal,proto3" json:"refusal,omitempty"`

@@ -40,7 +40,7 @@ type ClusterServiceClient interface {
 	// ListMembers returns the status of every member as that member sees it. The answering server calls GetStatus on all
 	// other members in parallel and waits for at most 2 seconds. It is never forwarded.
 	ListMembers(ctx context.Context, in *ListMembersRequest, opts ...grpc.CallOption) (*ListMembersResponse, error)
-	// AddMember adds a server as a non-voter and promotes it when it has caught up.
+	// AddMember adds a server as a non-voter and promotes it once it has caught up.
 	AddMember(ctx context.Context, in *AddMemberRequest, opts ...grpc.CallOption) (*AddMemberResponse, error)
 	// RemoveMember removes a server. Its ID can never be reused. It fails with FAILED_PRECONDITION and the ErrorInfo
 	// reason WOULD_LOSE_QUORUM if fewer than a majority of the remaining voters are responding.
@@ -165,7 +165,7 @@ type ClusterServiceServer interface {
 	// ListMembers returns the status of every member as that member sees it. The answering server calls GetStatus on all
 	// other members in parallel and waits for at most 2 seconds. It is never forwarded.
 	ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error)
-	// AddMember adds a server as a non-voter and promotes it when it has caught up.
+	// AddMember adds a server as a non-voter and promotes it once it has caught up.
 	AddMember(context.Context, *AddMemberRequest) (*AddMemberResponse, error)
 	// RemoveMember removes a server. Its ID can never be reused. It fails with FAILED_PRECONDITION and the ErrorInfo
 	// reason WOULD_LOSE_QUORUM if fewer than a majority of the remaining voters are responding.

@@ -335,7 +335,7 @@ func (MissedKind) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{4}
 }
 
-// EventKind is the kind of a watch event or a journal entry.
+// EventKind says what a watch event or a journal entry reports.
 type EventKind int32
 
 const (
@@ -478,7 +478,7 @@ func (EventKind) EnumDescriptor() ([]byte, []int) {
 	return file_gatekeeper_v1_definition_proto_rawDescGZIP(), []int{5}
 }
 
-// Definition is the editable rule of a semaphore.
+// Definition is a semaphore's editable rule.
 //
 // Absent fields take their defaults. Definitions are always stored and returned complete.
 type Definition struct {
@@ -492,7 +492,7 @@ type Definition struct {
 	// An RE2 pattern that must match the caller's whole group, at most 512 bytes. Default ".*". An explicitly empty
 	// pattern is refused.
 	GroupPattern *string `protobuf:"bytes,4,opt,name=group_pattern,json=groupPattern,proto3,oneof" json:"group_pattern,omitempty"`
-	// An RE2 pattern that must match the caller's whole acquirer name, as for group_pattern.
+	// An RE2 pattern that must match the caller's whole acquirer name. Same limit and default as group_pattern.
 	AcquirerPattern *string `protobuf:"bytes,5,opt,name=acquirer_pattern,json=acquirerPattern,proto3,oneof" json:"acquirer_pattern,omitempty"`
 	// The total weight that can be held at the same time, 0 to 1,000,000, default 1. 0 admits no callers.
 	Permits *uint32 `protobuf:"varint,6,opt,name=permits,proto3,oneof" json:"permits,omitempty"`
@@ -2165,7 +2165,7 @@ type Edit_Replace struct {
 }
 
 type Edit_Delete struct {
-	// Removes the definition of this name; requires expected_version.
+	// Removes the definition with this name; requires expected_version.
 	Delete string `protobuf:"bytes,3,opt,name=delete,proto3,oneof"`
 }
 

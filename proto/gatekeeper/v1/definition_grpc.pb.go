@@ -54,8 +54,8 @@ type DefinitionServiceClient interface {
 	// DeleteDefinition removes a definition. Its holders must stop. Their permits occupy slots until they are released or
 	// expire, even under a new definition with the same name.
 	DeleteDefinition(ctx context.Context, in *DeleteDefinitionRequest, opts ...grpc.CallOption) (*DeleteDefinitionResponse, error)
-	// BatchEdit applies many edits atomically: all of them or none. The error of a refused batch names the edit that
-	// caused it.
+	// BatchEdit applies many edits atomically: all of them or none. If a batch is refused, the error names the edit that
+	// caused the refusal.
 	BatchEdit(ctx context.Context, in *BatchEditRequest, opts ...grpc.CallOption) (*BatchEditResponse, error)
 	// Explain evaluates the decision for a caller without changing anything, and returns each step.
 	Explain(ctx context.Context, in *ExplainRequest, opts ...grpc.CallOption) (*ExplainResponse, error)
@@ -174,8 +174,8 @@ type DefinitionServiceServer interface {
 	// DeleteDefinition removes a definition. Its holders must stop. Their permits occupy slots until they are released or
 	// expire, even under a new definition with the same name.
 	DeleteDefinition(context.Context, *DeleteDefinitionRequest) (*DeleteDefinitionResponse, error)
-	// BatchEdit applies many edits atomically: all of them or none. The error of a refused batch names the edit that
-	// caused it.
+	// BatchEdit applies many edits atomically: all of them or none. If a batch is refused, the error names the edit that
+	// caused the refusal.
 	BatchEdit(context.Context, *BatchEditRequest) (*BatchEditResponse, error)
 	// Explain evaluates the decision for a caller without changing anything, and returns each step.
 	Explain(context.Context, *ExplainRequest) (*ExplainResponse, error)

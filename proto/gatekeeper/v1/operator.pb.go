@@ -653,7 +653,7 @@ func (x *Stopped) GetDrainLeft() *durationpb.Duration {
 	return nil
 }
 
-// Caller identifies, by group and acquirer, a caller that has made requests.
+// Caller is a caller that has made requests, identified by group and acquirer.
 type Caller struct {
 	state    protoimpl.MessageState `protogen:"open.v1"`
 	Group    string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
@@ -2628,7 +2628,7 @@ type ForgetFiringsRequest struct {
 	// Forget all firings due after this time. If the low-water mark is higher, it is lowered to this time.
 	After *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
 	// If true, forget all firings due further ahead of the leader's clock than firing_max_ahead, or than 10 minutes if
-	// that is 0. If the low-water mark is higher than the leader's clock, it is lowered to that.
+	// that is 0. A low-water mark ahead of the leader's clock is lowered to the leader's clock.
 	Ahead bool `protobuf:"varint,4,opt,name=ahead,proto3" json:"ahead,omitempty"`
 	// If true, do not change the low-water mark.
 	KeepMark bool   `protobuf:"varint,5,opt,name=keep_mark,json=keepMark,proto3" json:"keep_mark,omitempty"`

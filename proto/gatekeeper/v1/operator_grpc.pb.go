@@ -54,8 +54,8 @@ type OperatorServiceClient interface {
 	Pause(ctx context.Context, in *PauseRequest, opts ...grpc.CallOption) (*PauseResponse, error)
 	// Resume ends pauses. Semaphores that are not paused are skipped.
 	Resume(ctx context.Context, in *ResumeRequest, opts ...grpc.CallOption) (*ResumeResponse, error)
-	// Cordon excludes a group or an acquirer from every semaphore until the cordon ends. It replaces a cordon with the
-	// same ID.
+	// Cordon excludes a group or an acquirer from every semaphore until the cordon ends. It replaces any existing cordon
+	// with the same ID.
 	Cordon(ctx context.Context, in *CordonRequest, opts ...grpc.CallOption) (*CordonResponse, error)
 	// Uncordon ends a cordon. It fails with NOT_FOUND if there is no cordon with that ID.
 	Uncordon(ctx context.Context, in *UncordonRequest, opts ...grpc.CallOption) (*UncordonResponse, error)
@@ -71,10 +71,10 @@ type OperatorServiceClient interface {
 	// run again, including those that have run. It fails with FAILED_PRECONDITION (FIRING_CONFLICT), naming the holder,
 	// while a permit for one of the firings occupies a slot. Requires feature level 3.
 	ForgetFirings(ctx context.Context, in *ForgetFiringsRequest, opts ...grpc.CallOption) (*ForgetFiringsResponse, error)
-	// Undo reverts one change in one step: edits, pauses, cordons, forgotten firings. The earlier state is restored
-	// exactly, including a pause or a cordon that was replaced and, for a deleted definition, its pause and its temporary
-	// edits. Later changes are kept. If the same field has been set again since then, or there is any other conflict, the
-	// whole undo fails with FAILED_PRECONDITION, naming the conflict.
+	// Undo reverts one change in one step. It can revert edits, pauses, cordons and forgotten firings. The earlier state
+	// is restored exactly, including a pause or a cordon that was replaced and, for a deleted definition, its pause and
+	// its temporary edits. Later changes are kept. If the same field has been set again since then, or there is any other
+	// conflict, the whole undo fails with FAILED_PRECONDITION, naming the conflict.
 	Undo(ctx context.Context, in *UndoRequest, opts ...grpc.CallOption) (*UndoResponse, error)
 	// ListKnown returns the groups and acquirers that have made requests.
 	ListKnown(ctx context.Context, in *ListKnownRequest, opts ...grpc.CallOption) (*ListKnownResponse, error)
@@ -241,8 +241,8 @@ type OperatorServiceServer interface {
 	Pause(context.Context, *PauseRequest) (*PauseResponse, error)
 	// Resume ends pauses. Semaphores that are not paused are skipped.
 	Resume(context.Context, *ResumeRequest) (*ResumeResponse, error)
-	// Cordon excludes a group or an acquirer from every semaphore until the cordon ends. It replaces a cordon with the
-	// same ID.
+	// Cordon excludes a group or an acquirer from every semaphore until the cordon ends. It replaces any existing cordon
+	// with the same ID.
 	Cordon(context.Context, *CordonRequest) (*CordonResponse, error)
 	// Uncordon ends a cordon. It fails with NOT_FOUND if there is no cordon with that ID.
 	Uncordon(context.Context, *UncordonRequest) (*UncordonResponse, error)
@@ -258,10 +258,10 @@ type OperatorServiceServer interface {
 	// run again, including those that have run. It fails with FAILED_PRECONDITION (FIRING_CONFLICT), naming the holder,
 	// while a permit for one of the firings occupies a slot. Requires feature level 3.
 	ForgetFirings(context.Context, *ForgetFiringsRequest) (*ForgetFiringsResponse, error)
-	// Undo reverts one change in one step: edits, pauses, cordons, forgotten firings. The earlier state is restored
-	// exactly, including a pause or a cordon that was replaced and, for a deleted definition, its pause and its temporary
-	// edits. Later changes are kept. If the same field has been set again since then, or there is any other conflict, the
-	// whole undo fails with FAILED_PRECONDITION, naming the conflict.
+	// Undo reverts one change in one step. It can revert edits, pauses, cordons and forgotten firings. The earlier state
+	// is restored exactly, including a pause or a cordon that was replaced and, for a deleted definition, its pause and
+	// its temporary edits. Later changes are kept. If the same field has been set again since then, or there is any other
+	// conflict, the whole undo fails with FAILED_PRECONDITION, naming the conflict.
 	Undo(context.Context, *UndoRequest) (*UndoResponse, error)
 	// ListKnown returns the groups and acquirers that have made requests.
 	ListKnown(context.Context, *ListKnownRequest) (*ListKnownResponse, error)

@@ -165,7 +165,7 @@ const (
 	StopCause_STOP_CAUSE_NO_LONGER_ADMITTED StopCause = 5
 	StopCause_STOP_CAUSE_PAUSED             StopCause = 6
 	StopCause_STOP_CAUSE_CORDONED           StopCause = 7
-	// The job of its task was cancelled.
+	// The job that contains its task was cancelled.
 	StopCause_STOP_CAUSE_TASK_CANCELLED StopCause = 8
 )
 
@@ -1050,9 +1050,9 @@ type TryAcquireRequest struct {
 	ExpectedRevision *uint64 `protobuf:"varint,6,opt,name=expected_revision,json=expectedRevision,proto3,oneof" json:"expected_revision,omitempty"`
 	// Displayed with the permit: at most 16 entries, with keys of at most 64 bytes and values of at most 256 bytes.
 	Metadata map[string]string `protobuf:"bytes,7,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// A token of this identity on which the caller no longer relies. If this call supersedes that token, a later release
-	// frees the slot immediately, because nobody else can still rely on it. 0 if there is none, or if another process may
-	// still rely on it.
+	// A token of this identity that the caller no longer relies on. If this call supersedes that token, a later release
+	// frees the slot immediately, because nobody can still be relying on it. 0 if there is none, or if another process
+	// may still rely on it.
 	ReplacesToken uint64 `protobuf:"varint,8,opt,name=replaces_token,json=replacesToken,proto3" json:"replaces_token,omitempty"`
 	// With request_id: a cluster revision that the caller had seen in any response before it generated the request ID, or
 	// a later one at which this request is known to have had no permit yet (Place.revision). 0 if it had seen none. All
@@ -1253,8 +1253,8 @@ func (*TryAcquireResponse_Grant) isTryAcquireResponse_Outcome() {}
 
 func (*TryAcquireResponse_Denial) isTryAcquireResponse_Outcome() {}
 
-// Grant is a permit that the caller can rely on for the permit's duration less the margin, counted from the time at
-// which it sent this attempt, plus waited.
+// Grant is a permit. The caller can rely on it for the permit's duration minus the margin, plus waited, counted from
+// the time at which the caller sent this attempt.
 type Grant struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Permit *Permit                `protobuf:"bytes,1,opt,name=permit,proto3" json:"permit,omitempty"`
@@ -1472,20 +1472,20 @@ type DeniedCaller struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name in the request, which may have no definition.
 	Semaphore string `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
-	// The holder ID is that of the last request.
+	// The holder ID is from the last request.
 	Identity *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	// The weight and firing of the last request.
 	Weight uint32  `protobuf:"varint,3,opt,name=weight,proto3" json:"weight,omitempty"`
 	Firing *Firing `protobuf:"bytes,4,opt,name=firing,proto3" json:"firing,omitempty"`
-	// Why the same request would be denied now. If resolved is set: why it was last denied.
+	// Why the same request would be denied now. If resolved is set, why it was last denied.
 	Reason  Reason `protobuf:"varint,5,opt,name=reason,proto3,enum=gatekeeper.v1.Reason" json:"reason,omitempty"`
 	Message string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
 	// How many times the caller was denied for its last reason, and the first and last time, by the leader's clock.
 	Count uint32                 `protobuf:"varint,7,opt,name=count,proto3" json:"count,omitempty"`
 	First *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=first,proto3" json:"first,omitempty"`
 	Last  *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=last,proto3" json:"last,omitempty"`
-	// True if the same request would no longer be denied for such a reason. The caller has not retried since then, or has
-	// been admitted.
+	// True if the same request would no longer be denied for a reason that waiting cannot resolve. Either the caller has
+	// not retried since then, or it has been admitted.
 	Resolved bool `protobuf:"varint,10,opt,name=resolved,proto3" json:"resolved,omitempty"`
 	// Another identity that holds a permit for the semaphore or has held one since the first of these denials; absent if
 	// there is none. If set, the caller may be a standby, which is denied by design.
@@ -1969,7 +1969,7 @@ type Place struct {
 	// Set while the semaphore is paused, with the reason and the end time. No permits are granted before the pause ends.
 	Pause *Pause `protobuf:"bytes,4,opt,name=pause,proto3" json:"pause,omitempty"`
 	// With repeat, if the call had a request_revision: a later revision at which this request still had no permit. Send
-	// it with the repeat.
+	// it with the repeated call.
 	Revision      uint64 `protobuf:"varint,5,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2108,13 +2108,14 @@ type TokenResult struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Token  uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	Status RefreshStatus          `protobuf:"varint,2,opt,name=status,proto3,enum=gatekeeper.v1.RefreshStatus" json:"status,omitempty"`
-	// The duration to rely on, counted from the time at which the answered frame was sent; only set if refreshed.
+	// The duration to rely on, counted from the time at which the client sent the request or frame; only set if
+	// refreshed.
 	Duration *durationpb.Duration `protobuf:"bytes,3,opt,name=duration,proto3" json:"duration,omitempty"`
 	// Why the holder must stop, or how the permit ended.
 	Stop    StopCause `protobuf:"varint,4,opt,name=stop,proto3,enum=gatekeeper.v1.StopCause" json:"stop,omitempty"`
 	Message string    `protobuf:"bytes,5,opt,name=message,proto3" json:"message,omitempty"`
-	// Set during a drain: the holder must stop, but its refreshes continue to be granted for this long, relative to the
-	// response. With REFRESHED in results, and with STOPPING in notices.
+	// Set during a drain, with REFRESHED in results and with STOPPING in notices: the holder must stop, but its refreshes
+	// continue to be granted for this long, relative to the response.
 	DrainLeft *durationpb.Duration `protobuf:"bytes,6,opt,name=drain_left,json=drainLeft,proto3" json:"drain_left,omitempty"`
 	// With LOST, if the permit was superseded: the token under which the same identity holds it now. 0 if the permit
 	// ended in another way, or if the newer one has also ended.
@@ -2307,8 +2308,8 @@ type KeepAliveRequest struct {
 	Tokens []*TokenRefresh `protobuf:"bytes,2,rep,name=tokens,proto3" json:"tokens,omitempty"`
 	// Tokens for which this stream needs no more notices.
 	Forget []uint64 `protobuf:"varint,3,rep,packed,name=forget,proto3" json:"forget,omitempty"`
-	// More permits to keep alive, whose jobs report no progress. Use this only on a stream that has received `refreshed`;
-	// older servers ignore it.
+	// More permits to keep alive, for jobs that report no progress. Use this only on a stream that has received
+	// `refreshed`; older servers ignore it.
 	Groups []*TokenGroup `protobuf:"bytes,4,rep,name=groups,proto3" json:"groups,omitempty"`
 	// True if this client supports KeepAliveResponse.refreshed.
 	Grouped bool `protobuf:"varint,5,opt,name=grouped,proto3" json:"grouped,omitempty"`
@@ -2448,7 +2449,7 @@ func (x *TokenGroup) GetTokens() []uint64 {
 
 type KeepAliveResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The frame that the results answer; 0 if there are only notices.
+	// The frame that the results belong to; 0 if there are only notices.
 	Frame   uint64         `protobuf:"varint,1,opt,name=frame,proto3" json:"frame,omitempty"`
 	Results []*TokenResult `protobuf:"bytes,2,rep,name=results,proto3" json:"results,omitempty"`
 	// Unsolicited: tokens that are lost or whose holders must stop. A notice is never REFRESHED.
@@ -2771,7 +2772,7 @@ func (x *BatchTryAcquireResponse) GetResults() []*TryAcquireResult {
 	return nil
 }
 
-// TryAcquireResult is the result of one request of a batch. If neither field is set, the batch did not decide the
+// TryAcquireResult is the result of one request in a batch. If neither field is set, the batch did not decide the
 // request: call TryAcquire.
 type TryAcquireResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2855,7 +2856,7 @@ func (*TryAcquireResult_Denial) isTryAcquireResult_Result() {}
 
 func (*TryAcquireResult_Error) isTryAcquireResult_Result() {}
 
-// CallError is the status with which TryAcquire would have failed. Its fields are those of google.rpc.Status.
+// CallError is the status with which TryAcquire would have failed. It has the same fields as google.rpc.Status.
 type CallError struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Code          int32                  `protobuf:"varint,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -2921,10 +2922,10 @@ type RevokeRequest struct {
 	Token  uint64                 `protobuf:"varint,1,opt,name=token,proto3" json:"token,omitempty"`
 	Author string                 `protobuf:"bytes,2,opt,name=author,proto3" json:"author,omitempty"`
 	Reason string                 `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"`
-	// How long its refreshes continue to be granted. Absent or 0: they are refused immediately.
+	// How long its refreshes continue to be granted. If absent or 0, they are refused immediately.
 	Drain *durationpb.Duration `protobuf:"bytes,4,opt,name=drain,proto3" json:"drain,omitempty"`
 	// If true, free the slot immediately. The holder may still be relying on its permit, so two holders may run at the
-	// same time, and only the fencing token prevents the older one from writing. Recorded in the journal.
+	// same time, and only the fencing token prevents the older one from writing. This is recorded in the journal.
 	UnsafeNow     bool `protobuf:"varint,5,opt,name=unsafe_now,json=unsafeNow,proto3" json:"unsafe_now,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3169,7 +3170,8 @@ type AwaitFiringRequest struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Firing    *Firing                `protobuf:"bytes,2,opt,name=firing,proto3" json:"firing,omitempty"`
-	// The claim to follow: the stream ends with TAKEN_OVER once the firing is claimed under another token. 0: any claim.
+	// The claim to follow: the stream ends with TAKEN_OVER once the firing is claimed under another token. 0 means any
+	// claim.
 	Token         uint64 `protobuf:"varint,3,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3278,8 +3280,8 @@ type CatchUpRequest struct {
 	Identity *Identity `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
 	// The name of the firings.
 	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
-	// The due times of the firings, in ascending order: the newest ones in the schedule after since, at most 1,000. Leave
-	// this empty to get since.
+	// The firings' due times, in ascending order. Send the newest ones in the schedule that are later than since, at most
+	// 1,000, or none to get since.
 	Due           []*timestamppb.Timestamp `protobuf:"bytes,4,rep,name=due,proto3" json:"due,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3626,7 +3628,7 @@ func (x *CancelResponse) GetRevision() uint64 {
 
 type VerifyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// If set, the permit must belong to this semaphore: a token of another semaphore is not valid here.
+	// If set, the permit must belong to this semaphore: another semaphore's token is not valid here.
 	Semaphore     string `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`
 	Token         uint64 `protobuf:"varint,2,opt,name=token,proto3" json:"token,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -4017,8 +4019,9 @@ type Waiter struct {
 	Place     uint32               `protobuf:"varint,4,opt,name=place,proto3" json:"place,omitempty"`
 	Waiting   *durationpb.Duration `protobuf:"bytes,5,opt,name=waiting,proto3" json:"waiting,omitempty"`
 	RequestId string               `protobuf:"bytes,6,opt,name=request_id,json=requestId,proto3" json:"request_id,omitempty"`
-	// True for a worker's slot. For each task waiting for a worker, one slot has a place, from the front of the queue.
-	// The other slots are idle: they do not block anyone, have no place, and are not counted in queue lengths.
+	// True for a worker's slot. For each task that is waiting for a worker, one slot has a place, starting from the front
+	// of the queue. The other slots are idle: they do not block anyone, have no place, and are not counted in queue
+	// lengths.
 	Worker        bool `protobuf:"varint,7,opt,name=worker,proto3" json:"worker,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

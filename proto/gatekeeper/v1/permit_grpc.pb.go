@@ -60,10 +60,10 @@ type PermitServiceClient interface {
 	// Release ends a permit by its token. If the permit has already ended or was superseded, the response says how it
 	// ended, and nothing changes.
 	Release(ctx context.Context, in *ReleaseRequest, opts ...grpc.CallOption) (*ReleaseResponse, error)
-	// BatchTryAcquire evaluates many TryAcquires in one call, at a fraction of the cost of separate calls. It returns
-	// only outcomes that change nothing: denials and errors. All other requests remain undecided, and the caller must
-	// call TryAcquire for those. A batch therefore never waits for the log, can safely be repeated, and leaves no outcome
-	// unknown if it fails.
+	// BatchTryAcquire evaluates many TryAcquire requests in one call, at a fraction of the cost of separate calls. It
+	// returns only outcomes that change nothing: denials and errors. All other requests remain undecided, and the caller
+	// must call TryAcquire for each of them. A batch therefore never waits for the log, can safely be repeated, and
+	// leaves no outcome unknown if it fails.
 	BatchTryAcquire(ctx context.Context, in *BatchTryAcquireRequest, opts ...grpc.CallOption) (*BatchTryAcquireResponse, error)
 	// Revoke orders a holder to stop. The holder's refreshes are refused from then on, or after the drain if there is
 	// one. Revoke does not free the slot.
@@ -74,16 +74,16 @@ type PermitServiceClient interface {
 	// firing_on_loss. TakeOver fails with FAILED_PRECONDITION unless the definition allows takeovers and admits the
 	// caller.
 	TakeOver(ctx context.Context, in *TakeOverRequest, opts ...grpc.CallOption) (*TakeOverResponse, error)
-	// AwaitFiring streams the state of a firing: the current state, then each change, until the firing has ended. This
-	// lets a caller that lost a claim to another caller find out, without polling, whether the winner finished, failed or
-	// was lost, and whether the firing can now be claimed (OPEN).
+	// AwaitFiring streams a firing's state: the current state, then each change, until the firing has ended. This lets a
+	// caller that lost a claim to another caller find out, without polling, whether the winner finished, failed or was
+	// lost, and whether the firing can now be claimed (OPEN).
 	AwaitFiring(ctx context.Context, in *AwaitFiringRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[AwaitFiringResponse], error)
 	// CatchUp returns the missed firings that a caller should run. The response is advisory and does not claim anything:
 	// the caller then acquires a permit for each firing, in order, and another caller may have claimed it first.
 	CatchUp(ctx context.Context, in *CatchUpRequest, opts ...grpc.CallOption) (*CatchUpResponse, error)
 	// Clear frees a permit that is held for an operator because of on_expiry.
 	Clear(ctx context.Context, in *ClearRequest, opts ...grpc.CallOption) (*ClearResponse, error)
-	// Cancel ends an acquire by its request ID. The acquire leaves the queue, a permit granted to this request is
+	// Cancel ends an acquire by its request ID. The acquire leaves the queue, any permit granted to this request is
 	// released, and a later retry is never granted. Cancel does not affect a permit granted to another request from the
 	// same identity, even if that permit superseded this request's permit. The slot stays occupied (cooling) for the rest
 	// of min_hold, as it does after a release.
@@ -302,10 +302,10 @@ type PermitServiceServer interface {
 	// Release ends a permit by its token. If the permit has already ended or was superseded, the response says how it
 	// ended, and nothing changes.
 	Release(context.Context, *ReleaseRequest) (*ReleaseResponse, error)
-	// BatchTryAcquire evaluates many TryAcquires in one call, at a fraction of the cost of separate calls. It returns
-	// only outcomes that change nothing: denials and errors. All other requests remain undecided, and the caller must
-	// call TryAcquire for those. A batch therefore never waits for the log, can safely be repeated, and leaves no outcome
-	// unknown if it fails.
+	// BatchTryAcquire evaluates many TryAcquire requests in one call, at a fraction of the cost of separate calls. It
+	// returns only outcomes that change nothing: denials and errors. All other requests remain undecided, and the caller
+	// must call TryAcquire for each of them. A batch therefore never waits for the log, can safely be repeated, and
+	// leaves no outcome unknown if it fails.
 	BatchTryAcquire(context.Context, *BatchTryAcquireRequest) (*BatchTryAcquireResponse, error)
 	// Revoke orders a holder to stop. The holder's refreshes are refused from then on, or after the drain if there is
 	// one. Revoke does not free the slot.
@@ -316,16 +316,16 @@ type PermitServiceServer interface {
 	// firing_on_loss. TakeOver fails with FAILED_PRECONDITION unless the definition allows takeovers and admits the
 	// caller.
 	TakeOver(context.Context, *TakeOverRequest) (*TakeOverResponse, error)
-	// AwaitFiring streams the state of a firing: the current state, then each change, until the firing has ended. This
-	// lets a caller that lost a claim to another caller find out, without polling, whether the winner finished, failed or
-	// was lost, and whether the firing can now be claimed (OPEN).
+	// AwaitFiring streams a firing's state: the current state, then each change, until the firing has ended. This lets a
+	// caller that lost a claim to another caller find out, without polling, whether the winner finished, failed or was
+	// lost, and whether the firing can now be claimed (OPEN).
 	AwaitFiring(*AwaitFiringRequest, grpc.ServerStreamingServer[AwaitFiringResponse]) error
 	// CatchUp returns the missed firings that a caller should run. The response is advisory and does not claim anything:
 	// the caller then acquires a permit for each firing, in order, and another caller may have claimed it first.
 	CatchUp(context.Context, *CatchUpRequest) (*CatchUpResponse, error)
 	// Clear frees a permit that is held for an operator because of on_expiry.
 	Clear(context.Context, *ClearRequest) (*ClearResponse, error)
-	// Cancel ends an acquire by its request ID. The acquire leaves the queue, a permit granted to this request is
+	// Cancel ends an acquire by its request ID. The acquire leaves the queue, any permit granted to this request is
 	// released, and a later retry is never granted. Cancel does not affect a permit granted to another request from the
 	// same identity, even if that permit superseded this request's permit. The slot stays occupied (cooling) for the rest
 	// of min_hold, as it does after a release.

@@ -33,12 +33,13 @@ type WatchRequest struct {
 	// As in ListDefinitions: only semaphores with these labels, before or after the event.
 	Labels string `protobuf:"bytes,4,opt,name=labels,proto3" json:"labels,omitempty"`
 	// If set, also report waiters and permit deadlines, immediately and then at this interval, 1 s to 1 min. A report
-	// covers at most 1,000 semaphores, in order of name; if there are more, use names or labels to select some.
+	// covers at most 1,000 semaphores, ordered by name; if there are more, use names or labels to select some.
 	LiveEvery *durationpb.Duration `protobuf:"bytes,5,opt,name=live_every,json=liveEvery,proto3" json:"live_every,omitempty"`
 	// If true, send the current records of the affected semaphores instead of events, for pages that show the current
-	// state. Changes are collected for a tenth of a second, or for a second if they keep coming. An event that affects
-	// many semaphores, such as a cordon, is sent as missed. With live_every, the records of semaphores whose denials have
-	// changed are also sent; with from_revision, so are those of semaphores that had denials before.
+	// state. Changes are collected for a tenth of a second, or for a second if they keep coming. For an event that
+	// affects many semaphores, such as a cordon, missed is set instead. With live_every, the records of semaphores whose
+	// denials have changed are also sent. If from_revision is also set, all semaphores that already have denials count as
+	// changed.
 	Records       bool `protobuf:"varint,6,opt,name=records,proto3" json:"records,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -121,13 +122,14 @@ type WatchResponse struct {
 	Events []*Event               `protobuf:"bytes,1,rep,name=events,proto3" json:"events,omitempty"`
 	// All events up to this revision have been sent; resume from the next one.
 	Revision uint64 `protobuf:"varint,2,opt,name=revision,proto3" json:"revision,omitempty"`
-	// True if this server no longer has the requested revisions. Read everything again, then resume from revision + 1.
+	// True if this server no longer has the requested revisions or, with records, after an event that affects many
+	// semaphores. Read everything again, then resume from revision + 1.
 	Missed bool `protobuf:"varint,3,opt,name=missed,proto3" json:"missed,omitempty"`
-	// With live_every; sent only by the leader. The message then has no events, and its revision is that of the previous
-	// message.
+	// With live_every; sent only by the leader. The message then has no events, and it repeats the revision of the
+	// previous message.
 	Live *Live `protobuf:"bytes,4,opt,name=live,proto3" json:"live,omitempty"`
-	// With records: the semaphores that have changed, in their current state when the message is sent. Semaphores with
-	// more than 1,000 permits are omitted.
+	// With records: the semaphores that have changed, as they are when the message is sent. Semaphores with more than
+	// 1,000 permits are omitted.
 	Records []*DefinitionRecord `protobuf:"bytes,5,rep,name=records,proto3" json:"records,omitempty"`
 	// With records: the names of changed semaphores that have no definition.
 	Undefined     []string `protobuf:"bytes,6,rep,name=undefined,proto3" json:"undefined,omitempty"`
@@ -390,11 +392,11 @@ type Event struct {
 	Author string `protobuf:"bytes,7,opt,name=author,proto3" json:"author,omitempty"`
 	// Set for cordons.
 	Cordon *CordonRecord `protobuf:"bytes,8,opt,name=cordon,proto3" json:"cordon,omitempty"`
-	// Set for DRAINED and REVERTED: the change whose drain, or whose temporary edit, has ended.
+	// Set for DRAINED and REVERTED: the change whose drain or temporary edit has ended.
 	Change uint64 `protobuf:"varint,9,opt,name=change,proto3" json:"change,omitempty"`
 	// How the holder's permit ended; set for every kind of event that ends one. If the slot is held or cooling, it
-	// remains occupied after that: HELD comes with EXPIRED, COOLING with any end, and the later CLEARED or COOLING_ENDED
-	// with none.
+	// remains occupied after that: a HELD event has the end EXPIRED, a COOLING event can have any end, and the later
+	// CLEARED or COOLING_ENDED event has none.
 	Ended         PermitEnd `protobuf:"varint,10,opt,name=ended,proto3,enum=gatekeeper.v1.PermitEnd" json:"ended,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -89,7 +89,7 @@ const (
 	// It was cancelled on request.
 	CancelCause_CANCEL_CAUSE_ASKED   CancelCause = 1
 	CancelCause_CANCEL_CAUSE_TIMEOUT CancelCause = 2
-	// The permit of its submitter has ended.
+	// Its submitter's permit has ended.
 	CancelCause_CANCEL_CAUSE_SUBMITTER_GONE CancelCause = 3
 )
 
@@ -223,13 +223,13 @@ type JobSpec struct {
 	// If true, a task whose worker reports an error is handed out again while it has attempts left. Otherwise the error
 	// is the task's outcome.
 	RetryFailed bool `protobuf:"varint,8,opt,name=retry_failed,json=retryFailed,proto3" json:"retry_failed,omitempty"`
-	// How long the job can take, counted from its submission; after that it is cancelled. Absent or 0: no limit. A leader
-	// change restarts the timeout. The semaphore's max_hold limits a single attempt.
+	// How long the job can take, counted from its submission; after that, it is cancelled. Absent or 0 means no limit. A
+	// leader change restarts the timeout. The semaphore's max_hold limits a single attempt.
 	Timeout *durationpb.Duration `protobuf:"bytes,9,opt,name=timeout,proto3" json:"timeout,omitempty"`
 	// How long the job is kept once it is over. Absent or 0 means 24 hours.
 	Retention *durationpb.Duration `protobuf:"bytes,10,opt,name=retention,proto3" json:"retention,omitempty"`
-	// The token of a live permit of another semaphore. When that permit ends, the job is cancelled. 0: the job outlives
-	// its submitter.
+	// The token of a live permit of another semaphore. When that permit ends, the job is cancelled. If 0, the job can
+	// outlive its submitter.
 	SubmitterToken uint64 `protobuf:"varint,11,opt,name=submitter_token,json=submitterToken,proto3" json:"submitter_token,omitempty"`
 	// The semaphore of that permit, if it was created for this job; it is deleted when the job is over.
 	OwnSemaphore  string `protobuf:"bytes,12,opt,name=own_semaphore,json=ownSemaphore,proto3" json:"own_semaphore,omitempty"`
@@ -375,7 +375,7 @@ type Job struct {
 	Failed    uint32 `protobuf:"varint,15,opt,name=failed,proto3" json:"failed,omitempty"`
 	Dropped   uint32 `protobuf:"varint,16,opt,name=dropped,proto3" json:"dropped,omitempty"`
 	Cancelled uint32 `protobuf:"varint,17,opt,name=cancelled,proto3" json:"cancelled,omitempty"`
-	// The bytes that it stores and reserves.
+	// The number of bytes stored and reserved for it.
 	Bytes uint64 `protobuf:"varint,18,opt,name=bytes,proto3" json:"bytes,omitempty"`
 	// The cause, author and reason of its cancellation in human-readable form, such as "by ann: wrong bucket".
 	CancelText    string `protobuf:"bytes,19,opt,name=cancel_text,json=cancelText,proto3" json:"cancel_text,omitempty"`
@@ -567,7 +567,7 @@ type Task struct {
 	Failure string `protobuf:"bytes,9,opt,name=failure,proto3" json:"failure,omitempty"`
 	// The last progress report of its worker; only in responses from the leader.
 	Progress *Progress `protobuf:"bytes,10,opt,name=progress,proto3" json:"progress,omitempty"`
-	// The permit with that token: its current state or, for as long as the journal has a record of it, how it ended.
+	// The permit identified by token: its current state or, for as long as the journal has a record of it, how it ended.
 	// Only in responses to ListTasks.
 	Permit *Permit `protobuf:"bytes,11,opt,name=permit,proto3" json:"permit,omitempty"`
 	// The number of times a worker returned it unfinished; not counted in attempts.
@@ -1233,7 +1233,7 @@ func (x *ListTasksResponse) GetNext() uint32 {
 type FollowJobRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Only tasks that have changed after this revision; 0: all that have ever been handed out.
+	// Only tasks that have changed after this revision; 0 means all tasks that have ever been handed out.
 	AfterRevision uint64 `protobuf:"varint,2,opt,name=after_revision,json=afterRevision,proto3" json:"after_revision,omitempty"`
 	// If true, include the results of tasks that have ended.
 	Results       bool `protobuf:"varint,3,opt,name=results,proto3" json:"results,omitempty"`
@@ -1294,8 +1294,7 @@ func (x *FollowJobRequest) GetResults() bool {
 
 type FollowJobResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The revision up to which the caller has received every change, including this message; 0 if more of these changes
-	// follow.
+	// With this message, the caller has received every change up to this revision; 0 if more of these changes follow.
 	Revision uint64 `protobuf:"varint,1,opt,name=revision,proto3" json:"revision,omitempty"`
 	// The current state of the job; absent if only more of its tasks follow.
 	Job *Job `protobuf:"bytes,2,opt,name=job,proto3" json:"job,omitempty"`
@@ -1484,7 +1483,7 @@ type RetryTasksRequest struct {
 	// Empty means all failed tasks.
 	Indexes []uint32 `protobuf:"varint,2,rep,packed,name=indexes,proto3" json:"indexes,omitempty"`
 	// Only tasks that had failed by this revision, which the caller takes from a Job. A retry then has no further effect,
-	// however late it arrives. 0: all tasks that have failed by the time the call is executed.
+	// however late it arrives. 0 means all tasks that have failed by the time the call is executed.
 	AsOf          uint64 `protobuf:"varint,3,opt,name=as_of,json=asOf,proto3" json:"as_of,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1712,7 +1711,7 @@ func (x *DropTasksResponse) GetTasks() uint32 {
 type DeleteJobRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Id    string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Only the job with this Job.submitted_revision; 0: whichever job has the ID.
+	// Only the job with this Job.submitted_revision; 0 means whichever job has the ID.
 	SubmittedRevision uint64 `protobuf:"varint,2,opt,name=submitted_revision,json=submittedRevision,proto3" json:"submitted_revision,omitempty"`
 	unknownFields     protoimpl.UnknownFields
 	sizeCache         protoimpl.SizeCache
@@ -2355,8 +2354,8 @@ func (*WorkResponse_Denial) isWorkResponse_Kind() {}
 
 type TaskGrant struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The task's permit. The caller can rely on it for the permit's duration less the margin, counted from the time at
-	// which the caller sent the frame numbered below, plus grant.waited.
+	// The task's permit. The caller can rely on it for the permit's duration minus the margin, plus grant.waited, counted
+	// from the time at which the caller sent the frame with the number below.
 	Grant         *Grant   `protobuf:"bytes,1,opt,name=grant,proto3" json:"grant,omitempty"`
 	Frame         uint64   `protobuf:"varint,2,opt,name=frame,proto3" json:"frame,omitempty"`
 	Task          *Task    `protobuf:"bytes,3,opt,name=task,proto3" json:"task,omitempty"`
@@ -2548,8 +2547,8 @@ func (x *ListWorkersRequest) GetSemaphore() string {
 type ListWorkersResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Workers []*Worker              `protobuf:"bytes,1,rep,name=workers,proto3" json:"workers,omitempty"`
-	// Workers that still hold tasks but have no stream to the leader: they were lost, or will reconnect. Each of them has
-	// away set.
+	// Workers that still hold tasks but have no stream to the leader: they were lost or have not reconnected yet. Each of
+	// them has away set.
 	Away          []*Worker `protobuf:"bytes,2,rep,name=away,proto3" json:"away,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2599,7 +2598,7 @@ func (x *ListWorkersResponse) GetAway() []*Worker {
 	return nil
 }
 
-// Worker is a worker with a Work stream, or one without a stream that still holds tasks.
+// Worker describes a worker that has a Work stream or still holds tasks.
 type Worker struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`

@@ -46,22 +46,22 @@ const (
 type WorkServiceClient interface {
 	// SubmitJob stores a job. The first message contains the job, every message can contain tasks, in order, and the last
 	// message is marked as such. Workers get the tasks once the whole job is committed; if the stream ends before that,
-	// nothing is stored. If a job with this ID exists, it is returned if its content is the same; otherwise the call
-	// fails with ALREADY_EXISTS and reason JOB_DIFFERS. A RESOURCE_EXHAUSTED error with reason WORK_LIMIT names the limit
-	// that the job would exceed.
+	// nothing is stored. If a job with this ID already exists and its content is the same, that job is returned;
+	// otherwise, the call fails with ALREADY_EXISTS and reason JOB_DIFFERS. A RESOURCE_EXHAUSTED error with reason
+	// WORK_LIMIT names the limit that the job would exceed.
 	SubmitJob(ctx context.Context, opts ...grpc.CallOption) (grpc.ClientStreamingClient[SubmitJobRequest, SubmitJobResponse], error)
 	// GetJob returns a job and the number of its tasks in each state.
 	GetJob(ctx context.Context, in *GetJobRequest, opts ...grpc.CallOption) (*GetJobResponse, error)
 	// ListJobs returns jobs in submission order.
 	ListJobs(ctx context.Context, in *ListJobsRequest, opts ...grpc.CallOption) (*ListJobsResponse, error)
-	// ListTasks returns the tasks of a job, ordered by index.
+	// ListTasks returns a job's tasks, ordered by index.
 	ListTasks(ctx context.Context, in *ListTasksRequest, opts ...grpc.CallOption) (*ListTasksResponse, error)
 	// FollowJob streams a job: its current state and the tasks that have changed after a given revision, then each
 	// change, until the job is over. A caller that sends the revision of the last message it received receives only the
 	// changes that it has missed.
 	FollowJob(ctx context.Context, in *FollowJobRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[FollowJobResponse], error)
-	// CancelJob stops handing out a job's tasks and orders the workers that hold tasks of the job to stop. Cancelling a
-	// job that is over changes nothing.
+	// CancelJob stops handing out a job's tasks and orders the workers that hold any of them to stop. Cancelling a job
+	// that is over changes nothing.
 	CancelJob(ctx context.Context, in *CancelJobRequest, opts ...grpc.CallOption) (*CancelJobResponse, error)
 	// RetryTasks hands failed tasks out again. With as_of, the call can safely be repeated; without it, a repeated call
 	// also retries tasks that have since failed.
@@ -73,8 +73,8 @@ type WorkServiceClient interface {
 	// submitted_revision, the call can safely be repeated; without it, a repeated call removes a later job with the same
 	// ID if that job is over.
 	DeleteJob(ctx context.Context, in *DeleteJobRequest, opts ...grpc.CallOption) (*DeleteJobResponse, error)
-	// Work delivers tasks to a worker and receives their results. The permits of the tasks are kept alive by KeepAlive or
-	// Refresh, like any others. A broken stream does not end any permit.
+	// Work delivers tasks to a worker and receives their results. The tasks' permits are kept alive by KeepAlive or
+	// Refresh, like any other permits. A broken stream does not end any permits.
 	Work(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[WorkRequest, WorkResponse], error)
 	// ListWorkers returns the workers that are available for tasks or hold some. They are known only to the leader.
 	ListWorkers(ctx context.Context, in *ListWorkersRequest, opts ...grpc.CallOption) (*ListWorkersResponse, error)
@@ -227,22 +227,22 @@ func (c *workServiceClient) ListWorkers(ctx context.Context, in *ListWorkersRequ
 type WorkServiceServer interface {
 	// SubmitJob stores a job. The first message contains the job, every message can contain tasks, in order, and the last
 	// message is marked as such. Workers get the tasks once the whole job is committed; if the stream ends before that,
-	// nothing is stored. If a job with this ID exists, it is returned if its content is the same; otherwise the call
-	// fails with ALREADY_EXISTS and reason JOB_DIFFERS. A RESOURCE_EXHAUSTED error with reason WORK_LIMIT names the limit
-	// that the job would exceed.
+	// nothing is stored. If a job with this ID already exists and its content is the same, that job is returned;
+	// otherwise, the call fails with ALREADY_EXISTS and reason JOB_DIFFERS. A RESOURCE_EXHAUSTED error with reason
+	// WORK_LIMIT names the limit that the job would exceed.
 	SubmitJob(grpc.ClientStreamingServer[SubmitJobRequest, SubmitJobResponse]) error
 	// GetJob returns a job and the number of its tasks in each state.
 	GetJob(context.Context, *GetJobRequest) (*GetJobResponse, error)
 	// ListJobs returns jobs in submission order.
 	ListJobs(context.Context, *ListJobsRequest) (*ListJobsResponse, error)
-	// ListTasks returns the tasks of a job, ordered by index.
+	// ListTasks returns a job's tasks, ordered by index.
 	ListTasks(context.Context, *ListTasksRequest) (*ListTasksResponse, error)
 	// FollowJob streams a job: its current state and the tasks that have changed after a given revision, then each
 	// change, until the job is over. A caller that sends the revision of the last message it received receives only the
 	// changes that it has missed.
 	FollowJob(*FollowJobRequest, grpc.ServerStreamingServer[FollowJobResponse]) error
-	// CancelJob stops handing out a job's tasks and orders the workers that hold tasks of the job to stop. Cancelling a
-	// job that is over changes nothing.
+	// CancelJob stops handing out a job's tasks and orders the workers that hold any of them to stop. Cancelling a job
+	// that is over changes nothing.
 	CancelJob(context.Context, *CancelJobRequest) (*CancelJobResponse, error)
 	// RetryTasks hands failed tasks out again. With as_of, the call can safely be repeated; without it, a repeated call
 	// also retries tasks that have since failed.
@@ -254,8 +254,8 @@ type WorkServiceServer interface {
 	// submitted_revision, the call can safely be repeated; without it, a repeated call removes a later job with the same
 	// ID if that job is over.
 	DeleteJob(context.Context, *DeleteJobRequest) (*DeleteJobResponse, error)
-	// Work delivers tasks to a worker and receives their results. The permits of the tasks are kept alive by KeepAlive or
-	// Refresh, like any others. A broken stream does not end any permit.
+	// Work delivers tasks to a worker and receives their results. The tasks' permits are kept alive by KeepAlive or
+	// Refresh, like any other permits. A broken stream does not end any permits.
 	Work(grpc.BidiStreamingServer[WorkRequest, WorkResponse]) error
 	// ListWorkers returns the workers that are available for tasks or hold some. They are known only to the leader.
 	ListWorkers(context.Context, *ListWorkersRequest) (*ListWorkersResponse, error)

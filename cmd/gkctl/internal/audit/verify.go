@@ -38,8 +38,8 @@ func newVerify(f *conn.Factory, run func(*verifyOptions, context.Context) error)
 	o := &verifyOptions{f: f}
 	cmd := &cobra.Command{
 		Use:   "verify PATH [--anchor LINE:HASH]...",
-		Short: "Check that no line of an audit log has been changed, removed or moved",
-		Long: `Checks the hash chain of an audit log. PATH is the newest file of the log, or a directory that contains audit.log. Rotated files next to it are
+		Short: "Check that no line in an audit log has been changed, removed or moved",
+		Long: `Checks an audit log's hash chain. PATH is the log's newest file, or a directory that contains audit.log. Rotated files next to it are
 checked too. gkctl does not contact the server, which may be running.
 
 The chain reveals changes within the log. But anyone who can write to its files can also compute a new chain or truncate the log. --anchor

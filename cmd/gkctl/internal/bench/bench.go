@@ -171,7 +171,7 @@ func (f *countsFlag) Set(s string) error {
 
 func (f *countsFlag) Type() string { return "N,..." }
 
-// check rejects contradictory flags and likely typos before any server is contacted.
+// check rejects invalid flags and likely typos before any server is contacted.
 func (o *benchOptions) check() error {
 	for _, n := range []struct {
 		flag            string
@@ -197,7 +197,7 @@ func (o *benchOptions) check() error {
 	return nil
 }
 
-// fixture returns the semaphores used by the run.
+// fixture returns a Fixture with the semaphores used by the run.
 func (o *benchOptions) fixture(control *client.Client, clients []*client.Client) *workload.Fixture {
 	run := strings.ToLower(rand.Text())
 	if o.prefix == "" {

@@ -73,8 +73,8 @@ func (o *benchOptions) measure(ctx context.Context, fixture *workload.Fixture, r
 	return nil
 }
 
-// runOne runs one workload with one number of callers. It returns an error if the workload could not run; failures
-// during the run are recorded in the rows.
+// runOne runs one workload with the given number of callers. It returns an error if the workload could not run;
+// failures during the run are recorded in the rows.
 func (o *benchOptions) runOne(ctx context.Context, fixture *workload.Fixture, kind *workload.Kind, callers int) ([]benchRow, error) {
 	s, err := kind.Prepare(ctx, fixture, callers)
 	if err != nil {

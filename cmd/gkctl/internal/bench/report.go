@@ -82,7 +82,7 @@ func (p *benchPlan) lines() []string {
 	}
 	changes := "two changes"
 	if p.edits {
-		changes = "two changes, plus those of watch and batch,"
+		changes = "two changes, plus any made by watch and batch,"
 	}
 	return []string{
 		fmt.Sprintf("cluster %s, led by %s, %d of %d members responding, %s and %s that will not be touched", p.Cluster, p.Leader, p.reached, p.Members,
@@ -115,7 +115,7 @@ type benchReport struct {
 	Interrupted bool `json:"interrupted,omitempty"`
 }
 
-// benchRow is the result of one workload, or of a part of it, with one number of callers.
+// benchRow is the result of one workload, or of a part of it, for one number of callers.
 type benchRow struct {
 	Operation   string  `json:"operation"`
 	Concurrency int     `json:"concurrency"`

@@ -19,8 +19,8 @@ import (
 
 // The base names of the authorities' files.
 const (
-	apiCA  = "ca"      // signs servers and clients of the API
-	peerCA = "peer-ca" // signs members, for connections between them
+	apiCA  = "ca"      // signs certificates for the API's servers and clients
+	peerCA = "peer-ca" // signs certificates for members, which they use to connect to each other
 )
 
 // Commands returns the commands of this package.

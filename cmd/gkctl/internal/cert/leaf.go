@@ -39,7 +39,7 @@ func newLeaf(f *conn.Factory, cmd *cobra.Command, kind, ca string, run func(*lea
 		o.args = args
 		return run(o)
 	}
-	o.certDir.register(cmd, "replace the certificate, keeping its additional names unless others are given")
+	o.certDir.register(cmd, "replace the certificate, keeping its additional names unless new ones are given")
 	o.lifetime.register(cmd, authority.LeafLifetime, "it is")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd, o
@@ -50,7 +50,7 @@ func newServer(f *conn.Factory, run func(*leafOptions) error) *cobra.Command {
 		Use:   "server HOST... [--dir DIR]",
 		Short: "Issue the certificate that a server presents to clients",
 		Long: `Issues the certificate that a server presents to clients, as server-HOST.crt with its key. HOSTs are the names and addresses by which clients and
-the other servers reach its API: the host in --advertise-api, and that of a load balancer. localhost, 127.0.0.1 and ::1 are added.`,
+the other servers reach its API: the host in --advertise-api, and the host of any load balancer. localhost, 127.0.0.1 and ::1 are added.`,
 		Example: `  gkctl cert server gk1.example.com 10.0.0.1
   gkctl cert server gk1.example.com gatekeeper.example.com --for 2160h --force`,
 		Args: ui.AtLeastOne("the host names and addresses of the server"),

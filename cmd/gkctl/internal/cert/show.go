@@ -94,7 +94,7 @@ func describe(file string, c *x509.Certificate) certInfo {
 	return s
 }
 
-// kindOf derives the kind of a certificate from its key usages.
+// kindOf derives a certificate's kind from its key usages.
 func kindOf(c *x509.Certificate) string {
 	server, client := slices.Contains(c.ExtKeyUsage, x509.ExtKeyUsageServerAuth), slices.Contains(c.ExtKeyUsage, x509.ExtKeyUsageClientAuth)
 	switch {

@@ -36,7 +36,8 @@ type Proposal struct {
 	What, Question, Declined string
 	Effects                  []*gatekeeperv1.Effect
 	Warnings                 []string
-	// Confirm lists the servers' reasons for requiring confirmation. Always requires it even if there are none.
+	// Confirm lists the servers' reasons for requiring confirmation. Always requires confirmation even if there are no
+	// reasons.
 	Confirm []*gatekeeperv1.Confirmation
 	Always  bool
 	// Loss describes what would be stopped or lost by a change that the servers do not preview. If set, it requires
@@ -67,7 +68,7 @@ func Confirm(ctx context.Context, s *ui.IO, p *Proposal, flag YesFlag) (asked bo
 	return true, s.Confirm(ctx, about, p.Question, p.Declined)
 }
 
-// reasons returns the servers' reasons, including when the slots of stopped holders become free.
+// reasons returns the reasons for asking, including when the slots of stopped holders become free.
 func (p *Proposal) reasons() string {
 	texts := confirmTexts(p.Effects, p.Confirm)
 	if p.Always && !slices.ContainsFunc(p.Confirm, stopsHolders) {
@@ -131,8 +132,8 @@ func (f *AskFlags) Register(cmd *cobra.Command, dryRun string) {
 	cmd.Flags().BoolVar(&f.DryRun, "dry-run", false, dryRun+" without changing anything")
 }
 
-// Preview queries the effects of a change. Unless --dry-run is set, it then asks for confirmation. It fills in the
-// effects, warnings and reasons of p; what returns the description of the change.
+// Preview queries the effects of a change. Unless --dry-run is set, it then asks for confirmation if the change
+// requires it. It fills in p's effects, warnings and reasons. what returns the description of the change.
 func (f *AskFlags) Preview(
 	ctx context.Context, to *conn.Factory, c *client.Client, req *gatekeeperv1.PreviewRequest, p Proposal, what func(*gatekeeperv1.PreviewResponse) string,
 ) (*gatekeeperv1.PreviewResponse, error) {

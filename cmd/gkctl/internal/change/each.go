@@ -8,8 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/ui"
 )
 
-// Done is a command's result for one of several items.
-type Done struct {
+// ItemResult is a command's result for one of several items.
+type ItemResult struct {
 	// Object is the item in JSON and YAML output. It is set even if the item was refused.
 	Object any
 	// Name and Text are the item's lines in the name and table output formats. They are not printed if the item was
@@ -19,7 +19,7 @@ type Done struct {
 
 // Each processes several items in order, and continues after a failure. It prints each result immediately, because a
 // later item may take a long time. JSON and YAML are printed as one object at the end. The error joins all failures.
-func Each[T any](ctx context.Context, s *ui.IO, o ui.Output, all []T, do func(T) (Done, error)) error {
+func Each[T any](ctx context.Context, s *ui.IO, o ui.Output, all []T, do func(T) (ItemResult, error)) error {
 	var failed []error
 	objects := []any{}
 	for _, item := range all {

@@ -171,7 +171,7 @@ func EffectWarnings(effects []*gatekeeperv1.Effect, general []string, limit int)
 	return out
 }
 
-// EffectNames returns the semaphores that a change affects.
+// EffectNames returns the names of the semaphores that a change affects.
 func EffectNames(effects []*gatekeeperv1.Effect) []string {
 	return words.Map(effects, (*gatekeeperv1.Effect).GetSemaphore)
 }

@@ -1,5 +1,5 @@
-// Package child runs a command in a separate process group. It ensures that the group neither outlives the process that
-// started it nor runs past its deadline.
+// Package child runs a command in a separate process group. It ensures that the group neither outlives the wrapper, the
+// process that started it, nor runs past its deadline.
 //
 // Three mechanisms ensure this:
 //

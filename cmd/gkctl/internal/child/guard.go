@@ -53,8 +53,8 @@ func startGuard(command []string, cleanupDir string) (*guard, error) {
 	return g, nil
 }
 
-func (g *guard) group(pid int)          { g.send(keywordGroup, strconv.Itoa(pid)) }
-func (g *guard) until(at time.Duration) { g.send(keywordUntil, strconv.FormatInt(int64(at), 10)) }
+func (g *guard) sendGroup(pid int)          { g.send(keywordGroup, strconv.Itoa(pid)) }
+func (g *guard) sendUntil(at time.Duration) { g.send(keywordUntil, strconv.FormatInt(int64(at), 10)) }
 
 // send writes a line without blocking. It sets no deadline, because on a busy machine a deadline could expire before
 // the write. The pipe is full only if the guard is stopped, and then the line would have no effect anyway. If the guard
@@ -79,7 +79,7 @@ func (g *guard) dismiss() {
 	children.remove(g.cmd.Process.Pid)
 }
 
-// Guard is the main loop of the guard process. It reads the wrapper's messages from r. It kills the group at end of
+// Guard runs the guard process's main loop. It reads the wrapper's messages from r. It kills the group at end of
 // file on r, or when the group's time is up.
 func Guard(r io.Reader) {
 	// Signals that end the wrapper's session are meant for the wrapper, which the guard must outlive.

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// If send set a write deadline, the deadline could expire before the group's ID is sent, and the guard could not kill
-// the group.
+// With a write deadline, send could time out before writing the group's id, and the guard could not kill the group.
 func TestSend_FullPipe_DoesNotBlock(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -20,11 +19,11 @@ func TestSend_FullPipe_DoesNotBlock(t *testing.T) {
 	}
 	defer r.Close()
 	g := &guard{pipe: w}
-	g.group(1234)
+	g.sendGroup(1234)
 	const more = 20_000 // more than a pipe can hold
 	var sent []string
 	for n := range more {
-		g.until(time.Duration(n))
+		g.sendUntil(time.Duration(n))
 		sent = append(sent, keywordUntil+" "+strconv.Itoa(n))
 	}
 	_ = w.Close()

@@ -39,8 +39,8 @@ type Spec struct {
 	// OnWait is called once if any of the group's processes are still alive after End has waited a second. It receives
 	// their ids, if known. It may be nil.
 	OnWait func(pids []int)
-	// MayContinue is called after the whole job was stopped from its terminal and then continued. If it returns false,
-	// the command remains stopped until Kill. It may be nil.
+	// MayContinue is called after the whole job has been stopped from its terminal and then continued. If it returns
+	// false, the command remains stopped until Kill. It may be nil.
 	MayContinue func() bool
 }
 
@@ -65,7 +65,7 @@ func Start(spec Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.until(spec.Until) // sent before the group exists, because this process may be suspended between any two steps
+	g.sendUntil(spec.Until) // sent before the group exists, because this process may be suspended between any two steps
 	adoptOrphans()
 	p := &Process{spec: spec, guard: g, exited: make(chan struct{})}
 	if spec.Files == nil {
@@ -113,7 +113,7 @@ func (p *Process) start() error {
 	if err != nil {
 		return err
 	}
-	p.guard.group(p.pid)
+	p.guard.sendGroup(p.pid)
 	if err := gate.pass(); err != nil {
 		_ = ignoringEINTR(func() error { _, err := syscall.Wait4(p.pid, nil, 0, nil); return err }) // it exits soon
 		children.remove(p.pid)
@@ -127,7 +127,7 @@ func (p *Process) start() error {
 func (p *Process) PID() int { return p.pid }
 
 // Until sends the guard the time, as returned by Now, until which the group may run.
-func (p *Process) Until(at time.Duration) { p.guard.until(at) }
+func (p *Process) Until(at time.Duration) { p.guard.sendUntil(at) }
 
 // Signal sends a signal to all processes in the group. After SIGTERM it also continues a stopped group, because
 // otherwise the signal would remain pending.
@@ -224,8 +224,8 @@ func (p *Process) watch() {
 	}
 }
 
-// stopped handles a command stopped by a signal. Without a terminal, the signal was sent on purpose, and its sender may
-// continue the command.
+// stopped is called when a signal has stopped the command. Without a terminal, the signal was sent on purpose, and its
+// sender may continue the command.
 func (p *Process) stopped(sig syscall.Signal) {
 	if p.terminal == nil || sig == syscall.SIGSTOP {
 		return
@@ -250,7 +250,7 @@ func (p *Process) stopped(sig syscall.Signal) {
 	}
 }
 
-// unknownStatus is the wait status for exit code 255.
+// unknownStatus stands in for a wait status that could not be read. Its exit code is 255.
 const unknownStatus syscall.WaitStatus = 255 << 8
 
 // processes is the set of children that this process has started and will wait for.

@@ -23,7 +23,7 @@ func Now() time.Duration {
 }
 
 // adoptOrphans makes this process the parent of processes left behind by the command's processes, so that it can
-// wait for them. The first process of a container often does not reap them.
+// wait for them. The first process in a container often does not reap them.
 func adoptOrphans() { _ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
 // dieWithParent repeats the request made by Pdeathsig. The kernel stores it per thread, and exec may be called on a
@@ -90,7 +90,7 @@ const reapInterval = time.Second
 
 // reapOrphans reaps dead processes that commands left behind outside their groups. Without it, a wrapper that runs many
 // commands would accumulate zombies, because it becomes the parent of orphans through adoptOrphans or as the first
-// process of a container.
+// process in a container.
 func reapOrphans() {
 	children.mu.Lock()
 	defer children.mu.Unlock()
@@ -106,7 +106,7 @@ func reapOrphans() {
 	})
 }
 
-// stat is a process as described in /proc.
+// stat describes a process, as read from /proc.
 type stat struct {
 	pid, parent, group int
 	dead               bool

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal is the controlling terminal of this process. It is nil if there is none, as under cron.
+// terminal is this process's controlling terminal. It is nil if there is none, as under cron.
 //
 // A terminal has one foreground group. Processes in other groups are stopped when they read from the terminal or change
 // its settings. The command gets the foreground when it starts if it reads from the terminal and does not write to a
@@ -67,16 +67,16 @@ func (t *terminal) setForeground(group int) error {
 	return ignoringEINTR(func() error { return unix.IoctlSetPointerInt(t.fd, unix.TIOCSPGRP, group) })
 }
 
-// lendInForeground gives the foreground to a command that was stopped for lack of it. If this process is in the
-// background, it stops with the rest of its pipeline until the shell brings them to the foreground. It returns false if
-// no shell can do that.
+// lendInForeground gives the foreground to a command that was stopped because it needed the terminal. If this process
+// is in the background, it stops with the rest of its pipeline until the shell brings them to the foreground. It
+// returns false if no shell can do that.
 func (t *terminal) lendInForeground(pid int) bool {
 	switch {
 	case t.lend(pid):
 		return true
 	case sigttouStops && !signal.Ignored(syscall.SIGTTOU):
-		// The kernel checks and stops in one step, so a shell that brings this process to the foreground now finds it
-		// either stopped or in the foreground.
+		// The kernel checks for the foreground and stops this process in one step. A shell that now brings this process
+		// to the foreground finds it either stopped or already there.
 		return t.setForeground(pid) == nil
 	}
 	for hasShell(t.own) {

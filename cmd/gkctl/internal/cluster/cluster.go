@@ -236,7 +236,7 @@ func explainMemberError(ctx context.Context, c *client.Client, id string, err er
 	return ui.WithHint(errors.New(text), "`gkctl cluster status` lists the members.")
 }
 
-// completeMembers completes the ids of members.
+// completeMembers completes member ids.
 func completeMembers(f *conn.Factory) cobra.CompletionFunc {
 	return f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Cluster().GetStatus(ctx, &gatekeeperv1.GetStatusRequest{})

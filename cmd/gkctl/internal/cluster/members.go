@@ -146,8 +146,8 @@ func printLeader(f *conn.Factory, o ui.Output, id string) error {
 	return err
 }
 
-// transferToAny lets the leader choose its successor, and prints the new leader. It polls the members until one is the
-// leader, because the response may still name the old leader.
+// transferToAny lets the leader choose its successor, and prints the new leader. It polls the members until one of them
+// leads a newer term, because the response may still name the old leader.
 func transferToAny(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output) error {
 	before, err := c.Members(ctx, new(gatekeeperv1.GetStatusRequest))
 	if err != nil {

@@ -34,7 +34,7 @@ func newStatus(f *conn.Factory, run func(*statusOptions, context.Context) error)
 		GroupID: ui.GroupInspect,
 		Use:     "status",
 		Short:   "Show a summary of the cluster",
-		Long:    "Shows a summary of the cluster, how many definitions are paused or missing expected work, and which semaphores deny every caller. Exits with 69 if there is no leader. `gkctl cluster status` shows each member.",
+		Long:    "Shows a summary of the cluster, how many definitions are paused, how many are missing expected work, and which semaphores deny every caller. Exits with 69 if there is no leader. `gkctl cluster status` shows each member.",
 		Example: `  gkctl status
   gkctl status -o json --timeout 2s`,
 		Args: ui.NoArgs,
@@ -93,7 +93,7 @@ func countBlockers(ctx context.Context, c *client.Client) (*blockers, error) {
 	return s, err
 }
 
-// lines returns the lines for the table.
+// lines returns the counts as lines of the table.
 func (s *blockers) lines() [][2]string {
 	if s == nil {
 		return nil
@@ -148,7 +148,7 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 	if best.GetWorkBytes() > 0 {
 		fmt.Fprintf(w, "stored for jobs:\t%d of %d bytes\n", best.GetWorkBytes(), best.GetMaxWorkBytes())
 	}
-	for _, s := range best.GetWork()[:min(len(best.GetWork()), maxStatusDenied)] {
+	for _, s := range best.GetWork()[:min(len(best.GetWork()), maxStatusSemaphores)] {
 		fmt.Fprintf(w, "stored for jobs:\t%s\n", words.Cell(fmt.Sprintf("%d of %d bytes for %s: %s, %d tasks waiting, %d held",
 			s.GetBytes(), best.GetMaxSemaphoreWorkBytes(), s.GetSemaphore(), words.Plural(int(s.GetJobs()), "job", "jobs"), s.GetWaiting(), s.GetHeld())))
 	}
@@ -158,7 +158,7 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 		}
 	}
 	for _, c := range best.GetMemberClocks() {
-		fmt.Fprintf(w, "clock off:\t%s\n", words.Cell(fmt.Sprintf("member %s is %s the other members'", c.GetId(), offsetText(c.GetAhead().AsDuration()))))
+		fmt.Fprintf(w, "clock off:\t%s\n", words.Cell(fmt.Sprintf("member %s's clock is %s the other members'", c.GetId(), offsetText(c.GetAhead().AsDuration()))))
 	}
 	for _, m := range members {
 		for _, c := range m.Status.GetCertificates() {
@@ -171,9 +171,9 @@ func (o *statusOptions) printLines(best *gatekeeperv1.GetStatusResponse, members
 		fmt.Fprintf(w, "certificate:\t%s\n", words.Cell(text))
 	}
 	for _, c := range best.GetHostClocks() {
-		fmt.Fprintf(w, "clock off:\t%s\n", words.Cell(fmt.Sprintf("%s in %s is %s the leader's", c.GetAcquirer(), c.GetGroup(), offsetText(c.GetAhead().AsDuration()))))
+		fmt.Fprintf(w, "clock off:\t%s\n", words.Cell(fmt.Sprintf("the clock of %s in %s is %s the leader's", c.GetAcquirer(), c.GetGroup(), offsetText(c.GetAhead().AsDuration()))))
 	}
-	denied := best.GetDenied()[:min(len(best.GetDenied()), maxStatusDenied)]
+	denied := best.GetDenied()[:min(len(best.GetDenied()), maxStatusSemaphores)]
 	for _, d := range denied {
 		fmt.Fprintf(w, "denied:\t%s\n", words.Cell(d.GetText()))
 	}
@@ -214,8 +214,9 @@ func ownCertificate(g *conn.Global, now time.Time) string {
 	return "yours, " + file + ": " + text
 }
 
-// maxStatusDenied is the maximum number of semaphores that the summary lists as denying every caller.
-const maxStatusDenied = 5
+// maxStatusSemaphores is the maximum number of semaphores that the summary lists as denying every caller. The list of
+// semaphores with stored jobs has the same limit.
+const maxStatusSemaphores = 5
 
 // offsetText describes how far a clock is ahead of or behind another.
 func offsetText(ahead time.Duration) string {

@@ -19,7 +19,7 @@ func ReadContexts() (f *contexts.File, path string, err error) {
 	return f, path, nil
 }
 
-// saved returns the current context, or the zero value if there is none.
+// saved returns the context to use, or the zero value if there is none.
 func (o *Global) saved() (contexts.Context, error) {
 	c, err := contexts.Load(o.context)
 	if err != nil {

@@ -85,7 +85,7 @@ func (o *Global) Register(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
 	f.StringSliceVar(&o.Endpoints, "endpoints", nil, "API addresses, `HOST:PORT,...`, of the members, or of a load balancer (GK_ENDPOINTS)")
-	f.StringVar(&o.Cluster, "cluster", "", "id of the cluster, or the part of it before the dot; servers of other clusters are refused (GK_CLUSTER)")
+	f.StringVar(&o.Cluster, "cluster", "", "id of the cluster, or the part of it before the dot; servers in other clusters are refused (GK_CLUSTER)")
 	f.StringVar(&o.context, "context", "", "context in the file named by GK_CONFIG (GK_CONTEXT)")
 	f.StringVar(&o.TLS.CAFile, "tls-ca", "", "PEM file with the CA certificates that verify the servers (GK_TLS_CA)")
 	f.StringVar(&o.TLS.CertFile, "tls-cert", "", "PEM file with your certificate (GK_TLS_CERT)")
@@ -163,8 +163,8 @@ func (o *Global) Certificate() (file string, cert *x509.Certificate) {
 	return file, certs[0]
 }
 
-// explainExpired explains a rejected client certificate if it has expired. The servers send the same error for every
-// certificate that is not currently valid, and do not name it.
+// explainExpired adds an explanation if the servers rejected the client certificate and it has expired. They send the
+// same error for every certificate that is not currently valid, and the error does not name the certificate.
 func (o *Global) explainExpired(err error, now time.Time) error {
 	if refused, ok := errors.AsType[*client.CertificateError](err); !ok || !refused.ByServer {
 		return err
@@ -196,7 +196,7 @@ func (o *Global) bearer(saved *contexts.Context) client.Option {
 	return nil
 }
 
-// pick returns the value of a setting: the flag's value if the flag was given, and otherwise the value of
+// pick returns the value of a setting: the flag's value if the flag was given, and otherwise the value returned by
 // contexts.Setting.
 func (o *Global) pick(name, flag, saved string) string {
 	if o.Changed(name) {
@@ -239,7 +239,7 @@ func (f *IdentityFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.HolderID, "holder-id", "", "holder id; a caller with the same id takes over its earlier permit, with a new token")
 }
 
-// RegisterCaller adds the flags except --holder-id, for a command that uses a new holder id for each permit.
+// RegisterCaller adds all of the flags except --holder-id, for a command that uses a new holder id for each permit.
 func (f *IdentityFlags) RegisterCaller(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Group, "group", "", "group of the caller (GK_GROUP), default "+client.DefaultGroup)
 	cmd.Flags().StringVar(&f.Acquirer, "acquirer", "", "acquirer name of the caller (GK_ACQUIRER), default the host name")

@@ -35,7 +35,7 @@ or was deleted. An entry without a version overwrites the definition.
 
 --dry-run shows what would change, which holders would have to stop, and which callers would be admitted or locked out.
 
---prune also deletes definitions whose labels match -l and that are in none of the files.
+--prune also deletes definitions whose labels match -l and that are not in any of the files.
 
 ` + change.ConfirmHelp + ` A new definition that admits no known caller causes only a warning.`,
 		Example: `  gkctl apply -f nightly.yaml --reason "more room for the exports"
@@ -74,7 +74,7 @@ type diffOptions struct {
 	output ui.Output
 }
 
-// difference is the diff of one definition in JSON output.
+// difference is a definition's diff in JSON output.
 type difference struct {
 	Name   string `json:"name"`
 	Action string `json:"action"`
@@ -88,7 +88,7 @@ func newDiff(f *conn.Factory, run func(*diffOptions, context.Context) error) *co
 		Use:     "diff -f FILE [--prune -l SELECTOR]",
 		Short:   "Show what apply would change; exits with 1 if there are differences",
 		Long: `Shows what ` + "`gkctl apply`" + ` would change with the same flags, as a unified diff. Exits with 0 if nothing would change, with 1 if
-something would, with 65 if the version of an entry is outdated, and with a higher code if the comparison failed.`,
+something would, with 65 if an entry's version is outdated, and with a higher code if the comparison failed.`,
 		Example: `  gkctl diff -f nightly.yaml
   gkctl diff -f definitions/ --prune -l managed-by=git`,
 		Args: ui.NoArgs,
@@ -167,8 +167,8 @@ func newPreview(f *conn.Factory, run func(*previewOptions, context.Context) erro
 		GroupID: ui.GroupInspect,
 		Use:     "preview -f FILE | NAME|GLOB...|-l SELECTOR FIELD=VALUE...",
 		Short:   "Show how an edit would affect holders and callers, without making it",
-		Long: `Shows what ` + "`gkctl apply -f FILE` or `gkctl set NAME... FIELD=VALUE...`" + ` would do: which holders would have to stop, and by when
-their slots would be free; which known groups and acquirers would be admitted or locked out. It warns if no known caller would be
+		Long: `Shows what ` + "`gkctl apply -f FILE` or `gkctl set NAME... FIELD=VALUE...`" + ` would do: which holders would have to stop and by when
+their slots would be free, and which known groups and acquirers would be admitted or locked out. It warns if no known caller would be
 admitted, and names the nearest known group. It also says why the change would need --yes.`,
 		Example: `  gkctl preview -f nightly.yaml
   gkctl preview 'nightly-*' group_pattern=dr-site --drain 2m`,
@@ -178,7 +178,7 @@ admitted, and names the nearest known group. It also says why the change would n
 			return run(o, cmd.Context())
 		},
 	}
-	o.files.register(cmd, "as for apply", "only those with these labels; with -f, the labels of the definitions that --prune may delete")
+	o.files.register(cmd, "as for apply", "only definitions with these labels; with -f, the labels of the definitions that --prune may delete")
 	o.drain.Register(cmd)
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
 	return cmd

@@ -19,7 +19,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// editing holds the flags and steps shared by all commands that edit definitions.
+// editing holds the flags shared by all commands that edit definitions, and implements their common steps.
 type editing struct {
 	f      *conn.Factory
 	output ui.Output
@@ -220,7 +220,8 @@ type applied struct {
 	// Effects and Confirm hold the values from the API's PreviewResponse. They are only set after a dry run.
 	Effects []ui.Message `json:"effects,omitempty"`
 	Confirm []ui.Message `json:"confirm,omitempty"`
-	// Warnings holds the warnings from the API's PreviewResponse. After a change, it also holds those of the effects.
+	// Warnings holds the warnings from the API's PreviewResponse after a dry run, and the effects' warnings after a
+	// change.
 	Warnings []string `json:"warnings,omitempty"`
 
 	end change.Ending

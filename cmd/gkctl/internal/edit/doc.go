@@ -1,6 +1,7 @@
-// Package edit implements the commands that change definitions (gkctl apply, set, edit, delete and undo), and those
-// that only preview such a change (preview and diff).
+// Package edit implements the commands that change definitions (gkctl apply, set, edit, delete and undo), and the
+// commands that only preview changes (preview and diff).
 //
-// Each of these commands makes a plan, which is a list of steps: definitions before and after the change. carryOut
-// previews the plan, asks for confirmation, sends the plan as one batch, and prints the result.
+// All of them except undo make a plan: a list of steps, each with a definition before and after the change. To make the
+// change, carryOut previews the plan, asks for confirmation, sends the plan as one batch, and prints the result. For an
+// undo, the servers make the plan; see change.PlannedChange.
 package edit

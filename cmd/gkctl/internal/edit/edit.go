@@ -35,7 +35,7 @@ func Commands(f *conn.Factory) []*cobra.Command {
 	}
 }
 
-// chosenOptions are the options of a command that edits definitions chosen by names, globs and labels.
+// chosenOptions holds the options of a command that edits definitions chosen by name, glob or label.
 type chosenOptions struct {
 	editing
 	names  []string
@@ -43,7 +43,7 @@ type chosenOptions struct {
 }
 
 func (o *chosenOptions) register(cmd *cobra.Command) {
-	ui.RegisterSelector(cmd, &o.labels, "only those with these labels")
+	ui.RegisterSelector(cmd, &o.labels, "only definitions with these labels")
 	o.editing.register(cmd)
 }
 
@@ -172,7 +172,7 @@ func (o *editOptions) edit(ctx context.Context, text []byte) (path string, err e
 	cmd := exec.CommandContext(ctx, words[0], append(words[1:], f.Name())...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = o.f.In, o.f.Out, o.f.Err
 	if err := cmd.Run(); err != nil {
-		return "", errors.Join(fmt.Errorf("nothing was changed: the editor %q: %w", editor, err), os.Remove(f.Name()))
+		return "", errors.Join(fmt.Errorf("nothing was changed: the editor %q failed: %w", editor, err), os.Remove(f.Name()))
 	}
 	return f.Name(), nil
 }

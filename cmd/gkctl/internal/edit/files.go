@@ -23,9 +23,9 @@ type fileFlags struct {
 	labels string
 }
 
-// register adds the flags. prune and labels are the help texts of --prune and -l.
+// register adds the flags. prune and labels are the help text for --prune and -l.
 func (f *fileFlags) register(cmd *cobra.Command, prune, labels string) {
-	cmd.Flags().StringArrayVarP(&f.paths, "filename", "f", nil, "`FILE` of definitions, a directory of such files, or - for standard input; may be repeated")
+	cmd.Flags().StringArrayVarP(&f.paths, "filename", "f", nil, "`FILE` with definitions, a directory of definition files, or - for standard input; may be repeated")
 	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json") // fails only if there is no such flag
 	cmd.Flags().BoolVar(&f.prune, "prune", false, prune)
 	ui.RegisterSelector(cmd, &f.labels, labels)
@@ -66,7 +66,7 @@ func (f *fileFlags) read(in io.Reader) ([]*deffile.File, error) {
 	return files, nil
 }
 
-// expand returns the files in a directory, or path itself if it is not a directory.
+// expand returns the definition files in a directory, or path itself if it is not a directory.
 func expand(path string) ([]string, error) {
 	info, err := os.Stat(path)
 	if path == "-" || err == nil && !info.IsDir() {
@@ -86,7 +86,7 @@ func expand(path string) ([]string, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, &ui.CodeError{Code: ui.ExitBadInput, Err: fmt.Errorf("the directory %s contains no *.yaml, *.yml or *.json file", path)}
+		return nil, &ui.CodeError{Code: ui.ExitBadInput, Err: fmt.Errorf("the directory %s contains no *.yaml, *.yml or *.json files", path)}
 	}
 	return names, nil
 }

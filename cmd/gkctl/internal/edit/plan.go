@@ -136,7 +136,7 @@ func planFromFiles(ctx context.Context, c *client.Client, files []*deffile.File,
 	return plan, nil
 }
 
-// readCurrent reads the current definitions of the names in the files.
+// readCurrent reads the current versions of the definitions in the files. The map is keyed by name.
 func readCurrent(ctx context.Context, c *client.Client, files []*deffile.File) (map[string]*gatekeeperv1.DefinitionRecord, error) {
 	var names []string
 	for _, f := range files {
@@ -165,7 +165,7 @@ func readCurrent(ctx context.Context, c *client.Client, files []*deffile.File) (
 
 // startOverHint is the hint for a file refused as outdated.
 const startOverHint = "Start from the current definitions, which `gkctl get -o yaml` prints. Or remove the version from the file: then `gkctl diff -f` " +
-	"shows the change, and `gkctl apply -f` makes it."
+	"shows the change, and `gkctl apply -f` applies it."
 
 // staleError is returned for a change that was based on an outdated version.
 type staleError struct{ err error }
@@ -185,8 +185,8 @@ func recordAt(ctx context.Context, c *client.Client, name string, version uint64
 	return out, err
 }
 
-// stale describes how a definition has changed since it was read: which fields, by whom, when and why. staleHint is
-// appended to the hint.
+// stale returns an error that describes how a definition has changed since it was read: which fields, by whom, when and
+// why. If the current definition cannot be read, it wraps refused. staleHint is appended to the error's hint.
 func stale(ctx context.Context, c *client.Client, ch *step, refused error, staleHint string) error {
 	hint := "Nothing was changed. " + staleHint
 	r, err := c.Definitions().GetDefinition(ctx, &gatekeeperv1.GetDefinitionRequest{Name: ch.name})
@@ -198,7 +198,7 @@ func stale(ctx context.Context, c *client.Client, ch *step, refused error, stale
 	}
 	now := r.GetRecord()
 	if ch.before == nil {
-		return &staleError{ui.WithHint(fmt.Errorf("%s was created in the meantime, %s", ch.name, lastChangeText(now)), "%s", hint)}
+		return &staleError{ui.WithHint(fmt.Errorf("%s was created in the meantime and last %s", ch.name, lastChangeText(now)), "%s", hint)}
 	}
 	lines := []string{fmt.Sprintf("%s has been changed since you read it: you read version %d, and it is now version %d, %s",
 		ch.name, ch.before.GetVersion(), now.GetVersion(), lastChangeText(now))}

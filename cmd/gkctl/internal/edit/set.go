@@ -43,7 +43,7 @@ func newSet(f *conn.Factory, run func(*setOptions, context.Context) error) *cobr
 		GroupID: ui.GroupChange,
 		Use:     "set NAME|GLOB...|-l SELECTOR FIELD=VALUE... [--for 2h] [--drain 2m] [--dry-run] [--yes]",
 		Short:   "Change fields of definitions",
-		Long: `Changes fields of definitions atomically. The fields are those of the definitions file:
+		Long: `Changes fields of definitions atomically. The fields are the ones in a definitions file:
 
   ` + strings.Join(deffile.Keys()[1:], ", ") + `
 
@@ -150,8 +150,8 @@ func (o *setOptions) run(ctx context.Context) error {
 	})
 }
 
-// checkNotTemporary returns an error for an assignment of the value that a field already has until a temporary edit
-// ends. The assignment would have no effect, and the old value would still be restored.
+// checkNotTemporary returns an error if a field already has its assigned value, but only until a temporary edit ends.
+// The assignment would have no effect, and the old value would still be restored.
 func checkNotTemporary(plan []step, fields []assignment) error {
 	for _, c := range plan {
 		if c.action() != actionUnchanged {

@@ -34,8 +34,8 @@ func newUndo(f *conn.Factory, run func(*undoOptions, context.Context) error) *co
 		Use:     "undo CHANGE... [--partial] [--skip-conflicts] [--drain 2m] [--dry-run] [--yes]",
 		Short:   "Undo changes",
 		Long: `Undoes changes atomically: edits, moves, pauses, cordons, forgotten firings, or earlier undos. ` + "`gkctl history`" + ` lists
-the changes. An undo is a single change that restores the previous state. That includes a replaced pause or cordon, and for a deleted
-definition its pause and its temporary values (--for). Later changes to other fields are kept.
+the changes. An undo is a single change that restores the previous state. That includes a replaced pause or cordon and, for a deleted
+definition, its pause and its temporary values (--for). Later changes to other fields are kept.
 
 Nothing is undone if the same field has been changed again since; --skip-conflicts leaves such semaphores as they are and undoes the rest.
 Undo also fails if the journal no longer has part of a change; --partial undoes the rest.
@@ -44,7 +44,7 @@ It shows the effect and asks for confirmation; in a script, pass --yes.`,
 		Example: `  gkctl undo 1234 --dry-run
   gkctl undo 1234 --drain 2m --yes
   gkctl undo 1234 1235 1236 --skip-conflicts`,
-		Args: ui.AtLeastOne("the numbers of changes (gkctl history lists them)"),
+		Args: ui.AtLeastOne("change numbers (gkctl history lists them)"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			for _, arg := range args {
 				n, err := strconv.ParseUint(arg, 10, 64)
@@ -98,10 +98,10 @@ func (o *undoOptions) withHint(err error) error {
 	case e.Reason == "UNDO_INCOMPLETE":
 		return ui.WithHint(err, "Nothing was undone. `--partial` undoes the rest; `gkctl history --change %d` shows it.", o.changes[0])
 	case e.Reason == "UNDO_CONFLICT" && !o.skipConflicts:
-		return ui.WithHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed, and `gkctl history NAME` what has changed since. "+
-			"`--skip-conflicts` leaves those as they are and undoes the rest.", o.changes[0])
+		return ui.WithHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed, and `gkctl history NAME` shows what has changed since. "+
+			"`--skip-conflicts` leaves those semaphores as they are and undoes the rest.", o.changes[0])
 	}
-	return ui.WithHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed, and `gkctl history NAME` what has changed since.", o.changes[0])
+	return ui.WithHint(err, "Nothing was undone. `gkctl history --change %d` shows what it changed, and `gkctl history NAME` shows what has changed since.", o.changes[0])
 }
 
 // printNotUndone prints the parts of the changes that were not undone.

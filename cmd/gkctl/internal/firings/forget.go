@@ -35,8 +35,8 @@ func newFiringsForget(f *conn.Factory, run func(*firingsForgetOptions, context.C
 		Short: "Forget firings claimed by a host with a wrong clock",
 		Long: `Forgets firings so they can be claimed again: the named ones, or all that are due after a given time. With --ahead it forgets all that are due
 further ahead of the leader's clock than firing_max_ahead allows (or 10m if it is off). --after and --ahead also lower the time up to which firings
-count as forgotten: --after to the given time, --ahead to the leader's clock; --keep-mark leaves it unchanged. Nothing is forgotten while a permit for such
-a firing occupies a slot. One step forgets at most 1000 firings.
+count as forgotten: --after to the given time, --ahead to the leader's clock; --keep-mark leaves it unchanged. Nothing is forgotten while a permit for one of
+these firings occupies a slot. One call forgets at most 1000 firings.
 
 A forgotten firing may run again, even if it has already run. The command shows what would be forgotten and asks for confirmation; in a script, pass
 --yes.`,

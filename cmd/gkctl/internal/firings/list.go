@@ -207,7 +207,7 @@ func (o *firingsShowOptions) run(ctx context.Context) error {
 		case want.GetDue() != nil && mark != nil && !want.GetDue().AsTime().After(mark.AsTime()):
 			found.State = gatekeeperv1.FiringState_FIRING_STATE_FORGOTTEN
 		case want.GetDue() == nil && len(firings) > 0:
-			o.f.Logf("gkctl: %s remembers firings with that name that have due times: `gkctl firings list %s --name %s`", o.semaphore, words.ShellWord(o.semaphore), words.ShellWord(want.GetName()))
+			o.f.Logf("gkctl: %s remembers firings with that name and a due time: `gkctl firings list %s --name %s` lists them", o.semaphore, words.ShellWord(o.semaphore), words.ShellWord(want.GetName()))
 		}
 		if !o.output.Is(ui.Table) {
 			return o.f.PrintObject(o.output, found)

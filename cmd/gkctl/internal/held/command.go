@@ -24,9 +24,9 @@ type Command struct {
 	Args []string
 }
 
-// Line returns the cobra.PositionalArgs for a gkctl command, such as "run", that takes a semaphore name and, after --,
-// a command line.
-func Line(name string) cobra.PositionalArgs {
+// CommandArgs returns the cobra.PositionalArgs for a gkctl command, such as "run", that takes a semaphore name and,
+// after --, a command line.
+func CommandArgs(name string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch dash := cmd.ArgsLenAtDash(); {
 		case dash == 1 && len(args) > 1:
@@ -80,7 +80,7 @@ func lacksShebang(path string) bool {
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return false
 	}
-	// Binaries of every format have zero bytes near the start.
+	// Binaries in any format contain zero bytes near the start.
 	return !bytes.HasPrefix(head[:n], []byte("#!")) && !bytes.Contains(head[:n], []byte{0})
 }
 

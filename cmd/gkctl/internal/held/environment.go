@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// environment returns the environment of the command: gkctl's environment with the permit's variables.
+// environment returns the command's environment: env, which is gkctl's own, with the permit's variables added.
 func (s *Spec) environment(env []string) []string {
-	// Omit the variables of an enclosing run.
+	// Omit the variables set by an enclosing run.
 	names := []string{
 		"GK_SEMAPHORE", "GK_TOKEN", "GK_GROUP", "GK_ACQUIRER", "GK_PERMIT_FILE", "GK_FIRING", "GK_JOB", "GK_TASK", "GK_ATTEMPT",
 	}

@@ -43,7 +43,7 @@ type Spec struct {
 	File   *File
 	Weight uint32
 	Firing *Firing
-	// Env lists additional environment variables. The command also gets those of gkctl and the permit.
+	// Env lists additional environment variables. The command also gets gkctl's environment and the permit's variables.
 	Env []string
 	// Printf prints a line for the user. Verbosef does so only with --verbose.
 	Printf, Verbosef func(format string, args ...any)
@@ -142,7 +142,7 @@ func (p *Process) End() child.State {
 		}
 	}()
 	state, left := p.Process.End(ctx)
-	p.Verbosef("%s ended with exit code %d%s", p.Path, state.Code, By(state))
+	p.Verbosef("%s ended with exit code %d%s", p.Path, state.Code, SignalText(state))
 	if left != nil {
 		p.Printf("processes in group %d are still running or cannot be killed, even though their permit has ended", p.PID())
 	}

@@ -51,8 +51,8 @@ func TooShort(semaphore string, duration, killAfter time.Duration) error {
 		semaphore, duration, killAfter, 2*StopTime(killAfter))}
 }
 
-// By returns the signal that killed a command, as in ", by SIGTERM", or an empty string if it exited.
-func By(s child.State) string {
+// SignalText returns the signal that killed a command, as in ", by SIGTERM", or an empty string if it exited.
+func SignalText(s child.State) string {
 	if s.Signal == 0 {
 		return ""
 	}

@@ -37,7 +37,7 @@ type jobAction func(context.Context, *client.Client, *gatekeeperv1.Job) (jobResu
 
 // carryOut changes each job and prints the result.
 func carryOut(ctx context.Context, f *conn.Factory, c *client.Client, output ui.Output, jobs []*gatekeeperv1.Job, do jobAction) error {
-	return change.Each(ctx, f.IO, output, jobs, func(j *gatekeeperv1.Job) (change.Done, error) {
+	return change.Each(ctx, f.IO, output, jobs, func(j *gatekeeperv1.Job) (change.ItemResult, error) {
 		ctx, cancel := f.Bounded(ctx)
 		defer cancel()
 		d, err := do(ctx, c, j)
@@ -46,7 +46,7 @@ func carryOut(ctx context.Context, f *conn.Factory, c *client.Client, output ui.
 			d = jobResult{Error: ui.ErrorText(err)}
 		}
 		d.ID = j.GetSpec().GetId()
-		return change.Done{Object: d, Name: d.ID, Text: words.Cell(d.ID + d.text)}, err
+		return change.ItemResult{Object: d, Name: d.ID, Text: words.Cell(d.ID + d.text)}, err
 	})
 }
 
@@ -57,21 +57,21 @@ type eachJob struct {
 	dryRun bool
 	output ui.Output
 	do     jobAction
-	// verb describes what the command does. loses describes what would be stopped or lost. If loses is nil, the command
-	// does not ask for confirmation.
-	verb  string
-	loses func([]*gatekeeperv1.Job) string
+	// verb describes what the command does.
+	verb string
+	// lossText describes what would be stopped or lost. If it is nil, the command does not ask for confirmation.
+	lossText func([]*gatekeeperv1.Job) string
 }
 
 func (o *eachJob) register(cmd *cobra.Command) *cobra.Command {
 	cmd.Long = cmp.Or(cmd.Long, cmd.Short+".") + `
 
-The jobs are selected by id, or with --semaphore, -l and --state. If one is refused, gkctl continues with the rest and then exits with 1.`
+Select jobs by id, or with --semaphore, -l and --state. If one of them cannot be changed, gkctl continues with the rest and then exits with 1.`
 	cmd.Use += " ID...|--semaphore NAME|-l LABELS|--state STATE,..."
 	cmd.Args, cmd.ValidArgsFunction = cobra.ArbitraryArgs, completeJobs(o.f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) }
 	o.choice.register(cmd)
-	if o.loses != nil {
+	if o.lossText != nil {
 		o.yes.Register(cmd)
 	}
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "show the jobs without changing anything")
@@ -91,10 +91,10 @@ func (o *eachJob) run(ctx context.Context, ids []string) error {
 		if o.dryRun {
 			return o.f.Print(o.output, listing(jobs, ui.Items(ui.Messages(jobs))))
 		}
-		if o.loses != nil {
+		if o.lossText != nil {
 			if _, err := change.Confirm(ctx, o.f.IO, &change.Proposal{
 				What:     fmt.Sprintf("this %s %s", o.verb, words.Plural(len(jobs), "job", "jobs")),
-				Question: "Continue?", Declined: "nothing was done", Loss: o.loses(jobs),
+				Question: "Continue?", Declined: "nothing was done", Loss: o.lossText(jobs),
 				Notes: change.TruncateNotes(words.Map(jobs, func(j *gatekeeperv1.Job) string { return j.GetSpec().GetId() + ": " + countText(j) })),
 			}, o.yes); err != nil {
 				return err
@@ -106,7 +106,7 @@ func (o *eachJob) run(ctx context.Context, ids []string) error {
 
 func newCancel(f *conn.Factory) *cobra.Command {
 	o := &eachJob{choice: choice{f: f}, verb: "cancels"}
-	o.loses = func(jobs []*gatekeeperv1.Job) string {
+	o.lossText = func(jobs []*gatekeeperv1.Job) string {
 		waiting, held := 0, 0
 		for _, j := range jobs {
 			if !j.GetOver() && j.GetState() != gatekeeperv1.JobState_JOB_STATE_CANCELLED {
@@ -168,7 +168,7 @@ func changeTasks(drop bool, indexes []uint32) jobAction {
 func newRetry(f *conn.Factory) *cobra.Command {
 	o := &eachJob{choice: choice{f: f}, do: changeTasks(false, nil)}
 	return o.register(&cobra.Command{
-		Use: "retry", Short: "Retry all failed tasks of jobs",
+		Use: "retry", Short: "Retry all failed tasks in jobs",
 		Long: `Hands out all failed tasks of the jobs again. A task that failed because its worker's permit was lost may kill the next worker too: look
 at its payload first, with gkctl task show.`,
 		Example: "  gkctl job retry nightly-thumbnails",
@@ -182,7 +182,7 @@ func deleteJob(ctx context.Context, c *client.Client, j *gatekeeperv1.Job) (jobR
 
 func newDelete(f *conn.Factory) *cobra.Command {
 	o := &eachJob{choice: choice{f: f}, verb: "deletes", do: deleteJob}
-	o.loses = func(jobs []*gatekeeperv1.Job) string {
+	o.lossText = func(jobs []*gatekeeperv1.Job) string {
 		done, failed := 0, 0
 		for _, j := range jobs {
 			done, failed = done+int(j.GetDone()), failed+int(j.GetFailed())

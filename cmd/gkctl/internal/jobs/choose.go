@@ -26,7 +26,7 @@ type choice struct {
 
 func (o *choice) register(cmd *cobra.Command) {
 	o.flags = cmd.Flags()
-	cmd.Flags().StringVar(&o.req.Semaphore, "semaphore", "", "only jobs of the semaphore `NAME`")
+	cmd.Flags().StringVar(&o.req.Semaphore, "semaphore", "", "only jobs for the semaphore `NAME`")
 	_ = cmd.RegisterFlagCompletionFunc("semaphore", o.f.CompleteNames) // fails only if there is no such flag
 	cmd.Flags().StringSliceVar(&o.states, "state", nil, "only jobs in one of these `STATES`: receiving, open, ended, cancelled")
 	ui.RegisterSelector(cmd, &o.req.Labels, "only jobs with these labels")
@@ -44,7 +44,7 @@ func (o *choice) find(ctx context.Context, c *client.Client) ([]*gatekeeperv1.Jo
 		return nil, ui.Usagef("--semaphore and --state must not be empty: omit them, or specify values")
 	}
 	var err error
-	if o.req.States, err = enums[gatekeeperv1.JobState](o.states, gatekeeperv1.JobState_value, "JOB_STATE_"); err != nil {
+	if o.req.States, err = parseStates[gatekeeperv1.JobState](o.states, gatekeeperv1.JobState_value, "JOB_STATE_"); err != nil {
 		return nil, err
 	}
 	jobs := []*gatekeeperv1.Job{}
@@ -60,8 +60,8 @@ func (o *choice) find(ctx context.Context, c *client.Client) ([]*gatekeeperv1.Jo
 	return jobs, nil
 }
 
-// mustFind is like find, but for a command that changes jobs: it returns an error if no job matches. If ids are given,
-// it returns the jobs with these ids, or an error if one of them does not exist.
+// mustFind is like find, but for a command that changes jobs: it returns an error if no jobs match. If ids are given,
+// it returns the jobs with those ids, or an error if one of them does not exist.
 func (o *choice) mustFind(ctx context.Context, c *client.Client, ids []string) (jobs []*gatekeeperv1.Job, err error) {
 	ctx, cancel := o.f.Bounded(ctx)
 	defer cancel()
@@ -77,13 +77,13 @@ func (o *choice) mustFind(ctx context.Context, c *client.Client, ids []string) (
 	}
 	jobs, err = o.find(ctx, c)
 	if err == nil && len(jobs) == 0 {
-		err = &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New("no job matches"), Hint: "Nothing was changed. `gkctl job list -o wide` shows the jobs and their labels."}
+		err = &ui.CodeError{Code: ui.ExitNoSuch, Err: errors.New("no jobs match"), Hint: "Nothing was changed. `gkctl job list -o wide` shows the jobs and their labels."}
 	}
 	return jobs, err
 }
 
-// enums converts names to enum values.
-func enums[E ~int32](names []string, values map[string]int32, prefix string) (out []E, err error) {
+// parseStates converts names to enum values.
+func parseStates[E ~int32](names []string, values map[string]int32, prefix string) (out []E, err error) {
 	for _, name := range names {
 		v, ok := values[prefix+strings.ToUpper(name)]
 		if !ok || v == 0 {

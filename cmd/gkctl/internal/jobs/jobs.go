@@ -24,13 +24,13 @@ func Commands(f *conn.Factory) []*cobra.Command {
 	}
 	job.AddCommand(newSubmit(f), newList(f), newShow(f), newResults(f), newFollow(f), newCancel(f), newRetry(f), newDelete(f))
 	task := &cobra.Command{
-		GroupID: ui.GroupWork, Use: "task", Short: "Show and change the tasks of a job", Args: cobra.ArbitraryArgs, RunE: ui.GroupHelp,
+		GroupID: ui.GroupWork, Use: "task", Short: "Show and change a job's tasks", Args: cobra.ArbitraryArgs, RunE: ui.GroupHelp,
 	}
 	task.AddCommand(newTaskList(f), newTaskShow(f), newTaskRetry(f), newTaskDrop(f))
 	return []*cobra.Command{job, task}
 }
 
-// completeJobs completes the ids of jobs.
+// completeJobs completes job ids.
 func completeJobs(f *conn.Factory) cobra.CompletionFunc {
 	return f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Work().ListJobs(ctx, &gatekeeperv1.ListJobsRequest{PageSize: conn.CompletionPage})
@@ -38,7 +38,7 @@ func completeJobs(f *conn.Factory) cobra.CompletionFunc {
 	})
 }
 
-// completeFirstJob completes the id of a job as the first argument.
+// completeFirstJob completes a job id as the first argument.
 func completeFirstJob(f *conn.Factory) cobra.CompletionFunc {
 	jobs := completeJobs(f)
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
@@ -77,7 +77,7 @@ func limitHint(limit string) string {
 		return "Split it into several jobs, or raise max_job_bytes with `gkctl cluster settings`."
 	case "max_result":
 		return "Store the result elsewhere and return its location, or submit the job with a larger --max-result."
-	default: // the number of tasks, which no setting limits
+	default: // the number of tasks, whose limit is not configurable
 		return "Split it into several jobs."
 	}
 }
@@ -187,7 +187,7 @@ func progressText(j *gatekeeperv1.Job) string {
 }
 
 // getJob returns a job that a command is about to follow. Following has no timeout, but this request does, so the
-// command fails promptly if there is no such job or no server answers.
+// command fails promptly if there is no such job or no server responds.
 func getJob(ctx context.Context, f *conn.Factory, c *client.Client, id string) (*gatekeeperv1.Job, error) {
 	ctx, cancel := f.Bounded(ctx)
 	defer cancel()
@@ -195,8 +195,8 @@ func getJob(ctx context.Context, f *conn.Factory, c *client.Client, id string) (
 	return j, addHint(err)
 }
 
-// follow shows the progress of a job until it finishes: on a terminal in a line that it overwrites, otherwise in a new
-// line for every 5% of the tasks. If endOnly is set, it prints only the last line.
+// follow shows the progress of a job until it finishes. On a terminal it keeps overwriting one line; otherwise it
+// prints a new line for every 5% of the tasks. If endOnly is set, it prints only the last line.
 func follow(ctx context.Context, f *conn.Factory, c *client.Client, id string, endOnly bool) (last *gatekeeperv1.Job, err error) {
 	shown, bar := -1, f.ErrTTY && !endOnly
 	for r, err := range c.FollowJob(ctx, &gatekeeperv1.FollowJobRequest{Id: id}) {

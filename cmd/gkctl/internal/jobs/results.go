@@ -27,9 +27,9 @@ type resultsOptions struct {
 func newResults(f *conn.Factory) *cobra.Command {
 	o := &resultsOptions{f: f}
 	cmd := &cobra.Command{
-		Use: "results ID [--raw|--dir DIR] [--wait]", Short: "Print the results of a job in the order of its tasks",
-		Long: `Prints the results of a job in the order of its tasks, one per line. With --raw it prints them unchanged, without separators; with --dir it
-writes each to a file named after the task's index. With --wait, each result appears as soon as its task and all tasks before it have ended. It
+		Use: "results ID [--raw|--dir DIR] [--wait]", Short: "Print a job's results in task order",
+		Long: `Prints a job's results in task order, one per line. With --raw it prints them unchanged, without separators; with --dir it
+writes each to a file named after the task's index. With --wait, each result appears once its task and all earlier tasks have ended. It
 exits with 1 if a task has no result.`,
 		Example: "  gkctl job results nightly-thumbnails\n  gkctl job results nightly-thumbnails --dir thumbnails --wait",
 		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: completeFirstJob(f),
@@ -106,8 +106,8 @@ func (o *resultsOptions) put(index uint32, result []byte) error {
 	return err
 }
 
-// listTasks yields the tasks of a job in order. --timeout applies to each request, but not to the time between
-// requests, because a pager may block the output.
+// listTasks yields a job's tasks in order. --timeout applies to each request, but not to the time between requests,
+// because a pager may block the output.
 func listTasks(ctx context.Context, f *conn.Factory, c *client.Client, id string) iter.Seq2[*gatekeeperv1.Task, error] {
 	return func(yield func(*gatekeeperv1.Task, error) bool) {
 		req := &gatekeeperv1.ListTasksRequest{Job: id, PageSize: maxRun, Results: true}
@@ -131,9 +131,8 @@ func listTasks(ctx context.Context, f *conn.Factory, c *client.Client, id string
 	}
 }
 
-// followTasks yields a job's tasks in order until the job finishes, each as soon as it and all earlier tasks have
-// ended. Unlike work.Results, it keeps only the indexes of ended tasks in memory, and reads the results page by page as
-// needed.
+// followTasks yields a job's tasks in order until the job finishes, each once it and all earlier tasks have ended.
+// Unlike work.Results, it keeps only the indexes of ended tasks in memory, and reads the results page by page.
 func followTasks(ctx context.Context, c *client.Client, id string) iter.Seq2[*gatekeeperv1.Task, error] {
 	return func(yield func(*gatekeeperv1.Task, error) bool) {
 		ended, next, over := make(map[uint32]bool), uint32(0), false

@@ -36,12 +36,12 @@ func newSubmit(f *conn.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "submit SEMAPHORE [TASK...] [--file FILE...] [--lines FILE]",
 		Short: "Submit a job whose tasks are arguments, files or lines",
-		Long: `Submits a job for the workers of a semaphore. Its tasks are the arguments, the contents of each --file, or the lines of the
+		Long: `Submits a job for a semaphore's workers. Its tasks are the arguments, the contents of each --file, or the lines of the
 --lines file; - means standard input. Submitting a job again with the same --id has no further effect.
 
 With --wait, --follow or --cancel-on-exit, gkctl exits when the job finishes, with 1 if a task failed, was cancelled or was dropped. With
---cancel-on-exit, the servers also cancel the job, within 30s after gkctl exits, if its submission got no response, unless it is submitted
-again with the same --id first.`,
+--cancel-on-exit, the job is cancelled if gkctl exits first. If the submission got no response, the servers cancel the job within 30s,
+unless it is submitted again with the same --id first.`,
 		Example: `  gkctl job submit resize a.jpg b.jpg --id holiday --follow
   find . -name '*.jpg' | gkctl job submit resize --lines -`,
 		Args: ui.AtLeastOne("the name of a semaphore"),
@@ -60,7 +60,7 @@ again with the same --id first.`,
 	flags.StringArrayVar(&o.files, "file", nil, "a `FILE` with the payload of one task; repeat the flag for more tasks")
 	flags.StringVar(&o.lines, "lines", "", "a `FILE` whose lines are the tasks")
 	flags.StringVar(&o.job.ID, "id", "", "job id (default: generated)")
-	flags.StringToStringVar(&o.job.Labels, "label", nil, "labels of the job, `KEY=VALUE,...`")
+	flags.StringToStringVar(&o.job.Labels, "label", nil, "the job's labels, `KEY=VALUE,...`")
 	flags.Int32Var(&o.job.Priority, "priority", 0, "jobs with a higher priority are handed out first")
 	flags.IntVar(&o.job.MaxAttempts, "max-attempts", 0, "maximum number of times that a task is handed out, default 3")
 	flags.IntVar(&o.job.MaxResult, "max-result", 0, "maximum size of a task's result in bytes, reserved when the job is submitted; default 1024, -1 for no results")
@@ -222,7 +222,7 @@ func (o *submitOptions) noteNoWorker(ctx context.Context, c *client.Client) {
 	})
 	if err == nil && r.GetWhyTasksWait() != "" {
 		name := words.ShellWord(sem.Name())
-		o.f.Logf("gkctl: the tasks are waiting: %s\n`gkctl work %s -- COMMAND` starts a worker, `gkctl explain %s` shows why tasks wait.",
+		o.f.Logf("gkctl: the tasks are waiting: %s\n`gkctl work %s -- COMMAND` starts a worker; `gkctl explain %s` shows why tasks wait.",
 			words.Cell(r.GetWhyTasksWait()), name, name)
 	}
 }

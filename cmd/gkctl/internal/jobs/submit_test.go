@@ -19,7 +19,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// A job may be stored even if the response is lost. It can then only be found by its ID.
+// A job may be stored even if the response is lost. It can then be found only by its ID.
 func TestSubmit_OutcomeUnknown_PrintsID(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -80,7 +80,7 @@ func TestSubmit_InterruptedWhileServerDown_ReportsNothingSubmitted(t *testing.T)
 
 // If gkctl exits without a response, the submitter's permit expires unless the same command is run again and takes it
 // over.
-func TestSubmit_CancelWithMe_OutcomeUnknown_JobIsCancelledUnlessResubmitted(t *testing.T) {
+func TestSubmit_CancelOnExit_OutcomeUnknown_JobIsCancelledUnlessResubmitted(t *testing.T) {
 	t.Parallel()
 	for _, repeated := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

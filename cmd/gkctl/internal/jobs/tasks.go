@@ -83,7 +83,7 @@ func taskListing(tasks []*gatekeeperv1.Task) ui.Listing {
 				More: []string{worker(t).GetGroup(), token(t), taskPermitText(t.GetPermit())},
 			}
 		}),
-		Object: ui.Items(ui.Messages(tasks)), Empty: "No task matches.",
+		Object: ui.Items(ui.Messages(tasks)), Empty: "No tasks match.",
 	}
 }
 
@@ -91,14 +91,14 @@ func newTaskList(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	var states []string
 	cmd := &cobra.Command{
-		Use: "list JOB-ID [--state STATE,...]", Short: "Show the tasks of a job in index order",
-		Long: `Shows the tasks of a job in index order. WORKER is the worker that holds the task, or the last one that held it. RETURNS counts
+		Use: "list JOB-ID [--state STATE,...]", Short: "Show a job's tasks in index order",
+		Long: `Shows a job's tasks in index order. WORKER is the worker that holds the task, or the last one that held it. RETURNS counts
 how many times workers returned the task unfinished; ATTEMPTS does not include these returns. FAILURE is the message from the last attempt that failed
 or was returned. With -o wide, PERMIT shows how long the worker may keep the task, or how its last permit ended.`,
 		Example: "  gkctl task list nightly-thumbnails --state failed",
 		Args:    ui.Exactly(1, "the id of a job"), ValidArgsFunction: completeFirstJob(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			chosen, err := enums[gatekeeperv1.TaskState](states, gatekeeperv1.TaskState_value, "TASK_STATE_")
+			chosen, err := parseStates[gatekeeperv1.TaskState](states, gatekeeperv1.TaskState_value, "TASK_STATE_")
 			if err != nil {
 				return err
 			}
@@ -116,7 +116,7 @@ or was returned. With -o wide, PERMIT shows how long the worker may keep the tas
 	return cmd
 }
 
-func index(arg string) (uint32, error) {
+func parseIndex(arg string) (uint32, error) {
 	n, err := strconv.ParseUint(arg, 10, 32)
 	if err != nil {
 		return 0, ui.Usagef("%q is not a task index: `gkctl task list` shows the indexes", arg)
@@ -135,7 +135,7 @@ func newTaskShow(f *conn.Factory) *cobra.Command {
 		Use: "show JOB-ID INDEX", Short: "Show one task with its payload and its result", Example: "  gkctl task show nightly-thumbnails 17",
 		Args: ui.Exactly(2, "the id of a job and the index of a task"), ValidArgsFunction: completeFirstJob(f),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			at, err := index(args[1])
+			at, err := parseIndex(args[1])
 			if err != nil {
 				return err
 			}
@@ -168,7 +168,7 @@ func newTaskShow(f *conn.Factory) *cobra.Command {
 	return cmd
 }
 
-// taskChange holds the options of a command that changes the failed tasks of a job.
+// taskChange holds the options of a command that changes a job's failed tasks.
 type taskChange struct {
 	f      *conn.Factory
 	drop   bool
@@ -190,7 +190,7 @@ func newTaskDrop(f *conn.Factory) *cobra.Command {
 	o := &taskChange{f: f, drop: true}
 	return o.register(&cobra.Command{
 		Use: "drop JOB-ID [INDEX...] [--yes]", Short: "Drop failed tasks and remove their payloads",
-		Long: `Drops the failed tasks with the given indexes, or all failed tasks of the job, and removes their payloads. It shows the tasks and asks
+		Long: `Drops the failed tasks with the given indexes, or all of the job's failed tasks, and removes their payloads. It shows the tasks and asks
 for confirmation; in a script, pass --yes.`,
 		Example: "  gkctl task drop nightly-thumbnails 17 18",
 	})
@@ -202,7 +202,7 @@ func (o *taskChange) register(cmd *cobra.Command) *cobra.Command {
 		indexes := make([]uint32, len(args)-1)
 		for i, arg := range args[1:] {
 			var err error
-			if indexes[i], err = index(arg); err != nil {
+			if indexes[i], err = parseIndex(arg); err != nil {
 				return err
 			}
 		}

@@ -22,10 +22,10 @@ const (
 	noteTimeout = 2 * time.Second
 )
 
-// IsGlob reports whether an argument is a glob. Names cannot contain these characters.
+// IsGlob reports whether an argument is a glob. Names cannot contain glob characters.
 func IsGlob(arg string) bool { return strings.ContainsAny(arg, "*?[]") }
 
-// MaxNames is the maximum number of names and globs in one call.
+// MaxNames is the maximum number of names and globs in one request.
 const MaxNames = 100
 
 // Definitions returns the definitions that match names and labels. It returns an error for a name (not a glob) without
@@ -75,7 +75,7 @@ func Chosen(ctx context.Context, c *client.Client, names []string, labels string
 	}
 	text := "there are no definitions"
 	if len(names) > 0 {
-		text = "no definition matches " + strings.Join(words.Map(names, strconv.Quote), " or ")
+		text = "no definitions match " + strings.Join(words.Map(names, strconv.Quote), " or ")
 	}
 	if labels != "" {
 		text += fmt.Sprintf(" with the labels %q", labels)

@@ -169,7 +169,7 @@ func newCordons(f *conn.Factory) *cobra.Command {
 					More:    []string{"CHANGE"},
 					Rows:    words.Map(r.GetCordons(), func(c *gatekeeperv1.CordonRecord) ui.Row { return cordonRow(c, ended[c.GetId()]) }),
 					Object:  ui.Items(ui.Messages(r.GetCordons())),
-					Empty:   "No cordon is in force.",
+					Empty:   "No cordons are in force.",
 				})
 			})
 		},
@@ -229,7 +229,7 @@ func newUncordon(f *conn.Factory) *cobra.Command {
 		Long:    "Ends cordons by id; `gkctl cordons` lists the ids. If one cannot be ended, gkctl still ends the others.",
 		Example: `  gkctl uncordon acquirer:app7
   gkctl cordons -o name | xargs gkctl uncordon --reason "maintenance is done"`,
-		Args:              ui.AtLeastOne("the ids of cordons (`gkctl cordons` lists them)"),
+		Args:              ui.AtLeastOne("cordon ids (`gkctl cordons` lists the cordons)"),
 		ValidArgsFunction: completeCordons(f),
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "show which cordons would end without changing anything")
@@ -295,7 +295,7 @@ func uncordonDryRun(ctx context.Context, f *conn.Factory, c *client.Client, outp
 
 // noCordon adds a hint to the error for an unknown cordon id.
 func noCordon(err error) error {
-	return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: "`gkctl cordons` lists them."}
+	return &ui.CodeError{Code: ui.ExitNoSuch, Err: err, Hint: "`gkctl cordons` lists the cordons."}
 }
 
 func printUncordoned(f *conn.Factory, o ui.Output, done []uncordoned) error {

@@ -25,7 +25,8 @@ type update struct {
 	at       time.Time
 }
 
-// watch watches tasks, starting at a revision, until ctx ends. Then it closes the channel.
+// watch sends the responses to a watch of tasks, starting at a revision, to the returned channel. It closes the channel
+// when the watch ends.
 func (o *moveOptions) watch(ctx context.Context, c *client.Client, names []string, from uint64) <-chan update {
 	req := &gatekeeperv1.WatchRequest{FromRevision: from, Permits: true}
 	if len(names) <= lookup.MaxNames {

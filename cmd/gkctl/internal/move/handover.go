@@ -31,7 +31,7 @@ type handover struct {
 	old     []*oldHolder
 	started []newHolder
 	held    []*gatekeeperv1.Permit // permits whose slots remain taken until an operator clears them
-	drained bool                   // whether the drain has ended, so that refreshes of old holders are refused
+	drained bool                   // whether the drain has ended, so that old holders' refreshes are refused
 }
 
 // oldHolder is a holder that must stop because of the move.

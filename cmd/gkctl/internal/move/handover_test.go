@@ -102,7 +102,7 @@ func TestHandovers_HolderStopsAfterDrain_IsReportedAsOverrun(t *testing.T) {
 			drain = time.Second
 		}
 		h, at := newTestHandovers(t, drain)
-		// the drain of an earlier change ends
+		// An earlier change's drain ends.
 		h.event(&gatekeeperv1.Event{Revision: 22, Kind: gatekeeperv1.EventKind_EVENT_KIND_DRAINED, Semaphore: "a", Change: 15}, at(drain/2+time.Millisecond))
 		if c.drainEnded {
 			h.event(&gatekeeperv1.Event{Revision: 25, Kind: gatekeeperv1.EventKind_EVENT_KIND_DRAINED, Semaphore: "a", Change: h.change}, at(time.Second))

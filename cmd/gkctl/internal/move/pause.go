@@ -35,7 +35,7 @@ type chosen struct {
 }
 
 func (c *chosen) register(cmd *cobra.Command) {
-	ui.RegisterSelector(cmd, &c.labels, `only those with these labels, as in "team=data,tier!=test"`)
+	ui.RegisterSelector(cmd, &c.labels, `only definitions with these labels, as in "team=data,tier!=test"`)
 	cmd.Flags().BoolVar(&c.all, "all", false, "every definition")
 }
 
@@ -220,7 +220,7 @@ func newResume(f *conn.Factory, run func(*resumeOptions, context.Context) error)
 		Use:     "resume NAME|GLOB...|-l SELECTOR|--all|--change CHANGE [--reason TEXT] [--yes]",
 		Short:   "End pauses",
 		Long: `Ends the pauses of the chosen semaphores in one step, no matter who set them. Semaphores that are not paused are skipped. With --change
-it ends only pauses that this change set and that are still in force. ` + "`gkctl undo CHANGE`" + ` also restores the pauses that they replaced.
+it ends only the pauses that this change set, if they are still in force. ` + "`gkctl undo CHANGE`" + ` also restores the pauses that they replaced.
 
 It asks for confirmation (in a script, pass --yes) when it resumes more than 20 semaphores.`,
 		Example: `  gkctl resume nightly-export
@@ -292,10 +292,10 @@ func (o *resumeOptions) print(r *resumed) error {
 	}
 	if len(r.Names) == 0 {
 		if o.change != 0 {
-			o.f.Logf("None of them is paused by change %d.", o.change)
+			o.f.Logf("None of the chosen semaphores is paused by change %d.", o.change)
 			return nil
 		}
-		o.f.Logf("None of them is paused.")
+		o.f.Logf("None of the chosen semaphores is paused.")
 		return nil
 	}
 	if r.DryRun {

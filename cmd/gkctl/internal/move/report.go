@@ -28,28 +28,28 @@ type moveReport struct {
 	Followed bool `json:"followed"`
 	Left     int  `json:"left"`
 
-	what string // the numbers of moved tasks and pools, as text
+	movedText string // the numbers of moved tasks and pools, as text
 }
 
 type moveTask struct {
-	Name    string        `json:"name"`
-	Stopped []stoppedTask `json:"stopped"`
-	Started []startedTask `json:"started"`
+	Name    string          `json:"name"`
+	Stopped []stoppedHolder `json:"stopped"`
+	Started []startedHolder `json:"started"`
 	// Held lists expired permits that keep their slots until an operator clears them.
 	Held []words.Holder `json:"held,omitempty"`
 }
 
-type stoppedTask struct {
+type stoppedHolder struct {
 	words.Holder
 	// How describes how the holder stopped, for example "released" or "expired". It is empty if gkctl did not see the
 	// holder stop.
 	How   string `json:"how,omitempty"`
 	After string `json:"after,omitempty"`
-	// Overran reports whether the holder failed to stop within the drain, and kept its slot until After.
+	// Overran reports whether the holder failed to stop in time and kept its slot until After.
 	Overran bool `json:"overran,omitempty"`
 }
 
-type startedTask struct {
+type startedHolder struct {
 	words.Holder
 	After string `json:"after"`
 }
@@ -62,7 +62,7 @@ type notMoved struct {
 }
 
 func newMoveReport(from, to string, moves *gatekeeperv1.MoveResponse) *moveReport {
-	r := &moveReport{From: from, To: to, Tasks: []moveTask{}, what: tasksText(moves.GetMoves())}
+	r := &moveReport{From: from, To: to, Tasks: []moveTask{}, movedText: tasksText(moves.GetMoves())}
 	for _, n := range moves.GetNotMoved() {
 		r.NotMoved = append(r.NotMoved, notMoved{n.GetSemaphore(), n.GetWhy(), n.GetProblem()})
 	}
@@ -72,16 +72,16 @@ func newMoveReport(from, to string, moves *gatekeeperv1.MoveResponse) *moveRepor
 func (r *moveReport) add(h *handovers, followed bool) {
 	r.Revision, r.Followed, r.Left = h.change, followed, h.left+len(h.held())
 	for _, name := range h.names {
-		task := moveTask{Name: name, Stopped: []stoppedTask{}, Started: []startedTask{}}
+		task := moveTask{Name: name, Stopped: []stoppedHolder{}, Started: []startedHolder{}}
 		for _, o := range h.tasks[name].old {
-			s := stoppedTask{Holder: words.HolderOf(o.permit), How: o.how, Overran: o.overran}
+			s := stoppedHolder{Holder: words.HolderOf(o.permit), How: o.how, Overran: o.overran}
 			if o.how != "" {
 				s.After = words.ProtoSeconds(o.after)
 			}
 			task.Stopped = append(task.Stopped, s)
 		}
 		for _, n := range h.tasks[name].started {
-			task.Started = append(task.Started, startedTask{words.HolderOf(n.permit), words.ProtoSeconds(n.after)})
+			task.Started = append(task.Started, startedHolder{words.HolderOf(n.permit), words.ProtoSeconds(n.after)})
 		}
 		for _, p := range h.tasks[name].held {
 			task.Held = append(task.Held, words.HolderOf(p))
@@ -107,7 +107,7 @@ func (o *moveOptions) printReport(r *moveReport, h *handovers) error {
 	if !o.output.Is(ui.Table) {
 		return o.f.PrintAs(o.output, r, words.Map(r.Tasks, func(t moveTask) string { return t.Name }))
 	}
-	fmt.Fprintf(o.f.Out, "moved %s from %s to %s\n", r.what, r.From, r.To)
+	fmt.Fprintf(o.f.Out, "moved %s from %s to %s\n", r.movedText, r.From, r.To)
 	for _, n := range r.NotMoved {
 		fmt.Fprintf(o.f.Out, "%s was not moved: %s\n", n.Name, n.Why)
 	}

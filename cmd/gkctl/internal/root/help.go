@@ -29,7 +29,7 @@ func generalExits() []exitText {
 		{ui.ExitUsage, "bad flag, argument or context"},
 		{ui.ExitBadInput, "an invalid definition (from a file or the arguments of set), name or pattern"},
 		{ui.ExitUnreachable, "no server responded"},
-		{ui.ExitLost, "a permit was lost while it was held; or diff could not compare"},
+		{ui.ExitLost, "a permit was lost while it was held, or the comparison failed (diff)"},
 		{ui.ExitNotAcquired, "not acquired, refreshed or valid"},
 		{ui.ExitNotAllowed, "unauthenticated, or forbidden: ask an administrator for the missing role"},
 		{ui.ExitNoSuch, "no such definition, or nothing matches the selection"},
@@ -37,8 +37,8 @@ func generalExits() []exitText {
 	}
 }
 
-// ownExits returns a command's exit codes other than 0, 64, 69, 77 and 130. An empty text stands for the one in
-// generalExits.
+// ownExits returns a command's specific exit codes and texts. exitsOf adds 0, 64, 69, 77 and 130 where they apply. An
+// empty text stands for the one in generalExits.
 func ownExits(command string) []exitText {
 	refused := exitText{ui.ExitFailure, "the servers refused the request, for example because of a concurrent change; nothing was changed"}
 	bad, noSuch := exitText{ui.ExitBadInput, ""}, exitText{ui.ExitNoSuch, ""}
@@ -82,7 +82,7 @@ func ownExits(command string) []exitText {
 	case "job follow", "job results":
 		return []exitText{{ui.ExitFailure, "a task failed, was cancelled or was dropped, or has no result"}, bad, {ui.ExitNoSuch, "no such job"}}
 	case "job cancel", "job retry", "job delete":
-		return []exitText{{ui.ExitFailure, "the change was refused for at least one job; the others were changed"}, bad, {ui.ExitNoSuch, "no such job, or no job matches; nothing was changed"}}
+		return []exitText{{ui.ExitFailure, "the change was refused for at least one job; the others were changed"}, bad, {ui.ExitNoSuch, "no such job, or no jobs match; nothing was changed"}}
 	case "job show", "task list", "task show", "task retry", "task drop":
 		return []exitText{{ui.ExitFailure, "the servers refused the call"}, bad, {ui.ExitNoSuch, "no such job or task"}}
 	case "diff":
@@ -98,7 +98,7 @@ func ownExits(command string) []exitText {
 	case "status":
 		return []exitText{{ui.ExitUnreachable, "no server responded, or there is no leader"}}
 	case "cluster status":
-		return []exitText{{ui.ExitUnreachable, "a member did not answer"}}
+		return []exitText{{ui.ExitUnreachable, "a member did not respond"}}
 	case "acquire":
 		return []exitText{bad, {ui.ExitLost, "the permit was lost while --hold was holding it"}, {ui.ExitNotAcquired, "not acquired"}, noSuch}
 	case "refresh":
@@ -111,7 +111,8 @@ func ownExits(command string) []exitText {
 	return nil
 }
 
-// exitHelp returns the exit codes for a command's help text. The help texts of run and work list their own exit codes.
+// exitHelp returns the exit codes for a command's help text. It returns an empty string for a command with subcommands
+// and for run, because the help text for run and work already lists their exit codes.
 func exitHelp(cmd *cobra.Command) string {
 	name := strings.TrimPrefix(cmd.CommandPath(), "gkctl ")
 	exits := generalExits()
@@ -188,7 +189,7 @@ func newHelp() *cobra.Command {
 	}
 }
 
-// flagError rewords an error about a flag for operators. pflag's messages include those from Go's parsers.
+// flagError rewords a flag error for operators, because pflag's messages include errors from Go's parsers.
 func flagError(cmd *cobra.Command, err error) error {
 	if e, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		return ui.Usagef("unknown flag %s", unknownFlag(cmd, e))
@@ -224,7 +225,7 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) string {
 	return text
 }
 
-// valueRule returns the reason why a flag's value is invalid, or what it must be.
+// valueRule explains why a flag's value is invalid, or what it must be.
 func valueRule(e *pflag.InvalidValueError) string {
 	switch e.GetFlag().Value.Type() {
 	case "duration", "DURATION":
@@ -249,7 +250,7 @@ func valueRule(e *pflag.InvalidValueError) string {
 func durationRule(e *pflag.InvalidValueError) string {
 	s := e.GetValue()
 	if _, err := time.ParseDuration(s); err == nil {
-		return e.Unwrap().Error() // the error of the flag itself
+		return e.Unwrap().Error() // the flag's own error
 	}
 	switch number := strings.Trim(s, "0123456789."); {
 	case s != "" && number == "":

@@ -62,7 +62,7 @@ func TestHelp_EachCommand_HasExamplesExitCodesAndUnits(t *testing.T) {
 	})
 }
 
-// Command-line arguments are visible to every user of the machine. A permit's token is a number, not a secret.
+// Command-line arguments are visible to every user on the machine. A permit's token is a number, not a secret.
 func TestFlags_EachCommand_TakesNoSecrets(t *testing.T) {
 	t.Parallel()
 	secret := regexp.MustCompile(`token|secret|password|passphrase|key|bearer`)

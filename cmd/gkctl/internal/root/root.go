@@ -29,14 +29,14 @@ import (
 
 const long = `gkctl shows and changes the state of a Gatekeeper cluster.
 
-The addresses of the servers come from --endpoints, GK_ENDPOINTS, or a context in the file named by GK_CONFIG (` + "`gkctl context`" + `).
+The server addresses come from --endpoints, GK_ENDPOINTS, or a context in the file named by GK_CONFIG (` + "`gkctl context`" + `).
 The default is 127.0.0.1:7420. Each connection flag also has an environment variable, such as GK_TLS_CA for --tls-ca. A name may be a glob
 with *, ? and [a-z].
 
 -o json prints API messages with the API's field names. 64-bit numbers and durations are strings, as in protobuf's JSON ("12", "60s").
 A list is {"items": [...]}. -o yaml prints the same as YAML. For definitions it prints a file that apply can read.`
 
-// newRoot returns the root command with all other commands.
+// newRoot returns the root command with all its subcommands.
 func newRoot(f *conn.Factory) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "gkctl",

@@ -98,8 +98,8 @@ func (o *runOptions) denied(d *client.DeniedError, firing firingClaim) error {
 		return &ui.CodeError{Code: ui.ExitNoSuch, Err: d, Hint: explain + " `gkctl get` lists the definitions."}
 	}
 	if d.Reason == client.ReasonFiringTooFarAhead || d.Reason == client.ReasonFiringForgotten {
-		// The firing may never have run and never will. That is not a success, even with --on-denied skip, which is
-		// meant for jobs that run elsewhere.
+		// The firing may not have run, and now it never will. That is not a success, even with --on-denied skip, which
+		// is meant for jobs that run elsewhere.
 		if d.Reason == client.ReasonFiringForgotten {
 			explain += " `gkctl firings list " + words.ShellWord(o.semaphore) + "` shows which firings are remembered."
 		}

@@ -14,7 +14,7 @@ import (
 
 const (
 	autoFiring = "auto"
-	// autoEvery is the default step of auto: cron's resolution.
+	// autoEvery is the default step for auto: cron's resolution.
 	autoEvery = time.Minute
 	// cronFiringSeparator separates a name from a schedule. The schedule may also contain an @, as in @daily.
 	cronFiringSeparator = "@cron:"
@@ -87,7 +87,7 @@ func autoStep(s, step string, started time.Time) (time.Duration, error) {
 	if err != nil || every < time.Second || every%time.Second != 0 {
 		return 0, ui.Usagef("firing %q: auto: takes a duration in whole seconds, as in auto:5m", s)
 	}
-	// Crontabs start over each hour or day. With a step that does not, two runs could fall into one step.
+	// Crontabs start over each hour or day. With a step that does not, two runs could fall within the same step.
 	const day = 24 * time.Hour
 	if day%every != 0 && every%day != 0 {
 		return 0, ui.Usagef("firing %q: the step must divide a day evenly, as 5m and 12h do, or be a whole number of days: %s would start at a different time each day", s, step)
@@ -156,7 +156,7 @@ func cronFiring(spec, zone string, started time.Time) (time.Time, error) {
 }
 
 // skippedByClock returns the time at which the clock skipped an activation between after and now, for example 02:30 on
-// the day when daylight saving time begins. It returns the zero time if none was skipped. Schedules omit such an
+// the day when daylight saving time begins. It returns the zero time if none was skipped. Schedules omit that
 // activation, but cron starts the job right after the jump. Without a separate due time, that run would count as a
 // repeat of the previous day's run.
 func skippedByClock(s *cron.SpecSchedule, after, now time.Time) time.Time {

@@ -85,7 +85,7 @@ If another holder has claimed or run the firing, gkctl does not run the command,
 With cron: and auto that line goes to syslog, and is printed only on a terminal or with --verbose, because cron would mail it from every host
 but one.
 
---firing names the run so hosts with the same schedule run it only once. cron:SCHEDULE takes the five fields of a crontab line, or @daily and the
+--firing names the run so that hosts with the same schedule run it only once. cron:SCHEDULE takes the five fields of a crontab line, or @daily and the
 like. The run is the most recent one due in the time zone given by --tz, which defaults to the host's; hosts in different zones must set it. auto is
 the minute in which gkctl was started, auto:5m the five-minute interval, and auto:12h the half day, all in UTC. The interval must divide a day
 evenly. The firing gets the semaphore's name; NAME@cron:SCHEDULE and NAME@auto give it a different one.
@@ -96,7 +96,7 @@ always shows how long the permit is safe (safe_until).`,
   gkctl run nightly-export --firing cron:'30 2 * * *' --tz Europe/Berlin -- export.sh
   gkctl run mirror --firing auto:5m -- mirror.sh
   gkctl run builds --weight 4 --timeout 10m --shell -- 'make && make install'`,
-		Args: held.Line("run"),
+		Args: held.CommandArgs("run"),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveDefault // completes the command and its files
@@ -118,7 +118,7 @@ always shows how long the permit is safe (safe_until).`,
 	flags.Var(&o.onUnavailable, "on-unavailable", "what to do when no server answers for --patience: fail, or wait")
 	flags.DurationVar(&o.patience, "patience", client.DefaultOutageLimit, "how long to keep trying when no server answers")
 	flags.IntVarP(&o.conflictCode, "conflict-exit-code", "E", ui.ExitNotAcquired, "exit code if no permit was acquired")
-	flags.StringVar(&o.firing, "firing", "", "run only once for this firing: cron:SCHEDULE, auto, auto:DURATION, NAME@TIME or NAME; NAME@cron:SCHEDULE, NAME@auto")
+	flags.StringVar(&o.firing, "firing", "", "run only once for this firing: cron:SCHEDULE, auto or auto:DURATION, optionally preceded by NAME@; or NAME@TIME or NAME")
 	flags.StringVar(&o.tz, "tz", "", "time zone of the schedule in --firing cron:SCHEDULE, such as Europe/Berlin; default: the host's")
 	flags.DurationVar(&o.killAfter, "kill-after", held.DefaultKillAfter, "time between SIGTERM and SIGKILL when the command must stop")
 	flags.BoolVar(&o.shell, "shell", false, "run the command, given as one argument, with sh -c")
@@ -245,32 +245,32 @@ func (o *runOptions) verbosef(format string, args ...any) {
 }
 
 // choice is a flag that accepts one of several words. The first one is the current value.
-type choice struct{ words []string }
+type choice struct{ values []string }
 
 func newChoice(words ...string) choice { return choice{words} }
 
 func (c *choice) String() string {
-	if len(c.words) == 0 {
+	if len(c.values) == 0 {
 		return ""
 	}
-	return c.words[0]
+	return c.values[0]
 }
 
 // Set moves the chosen word to the front.
 func (c *choice) Set(s string) error {
-	i := slices.Index(c.words, s)
+	i := slices.Index(c.values, s)
 	if i < 0 {
-		return fmt.Errorf("must be one of %s", strings.Join(c.words, ", "))
+		return fmt.Errorf("must be one of %s", strings.Join(c.values, ", "))
 	}
-	c.words = slices.Concat([]string{s}, c.words[:i], c.words[i+1:])
+	c.values = slices.Concat([]string{s}, c.values[:i], c.values[i+1:])
 	return nil
 }
 
-// Type returns the placeholder for the value in help texts.
-func (c *choice) Type() string { return strings.Join(c.words, "|") }
+// Type returns the placeholder for the value in help text.
+func (c *choice) Type() string { return strings.Join(c.values, "|") }
 
 func (c *choice) is(word string) bool { return c.String() == word }
 
 func (c *choice) complete(cmd *cobra.Command, flag string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(slices.Clone(c.words), cobra.ShellCompDirectiveNoFileComp)) // fails only if there is no such flag
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(slices.Clone(c.values), cobra.ShellCompDirectiveNoFileComp)) // fails only if there is no such flag
 }

@@ -114,7 +114,7 @@ func newStatusFile(path string) (*statusFile, error) {
 	return &statusFile{path: path, temp: f.Name()}, f.Close()
 }
 
-// write writes the status of a run that returned err. It returns err.
+// write writes the status of a run that returned err. It returns err, joined with the error from writing, if any.
 func (f *statusFile) write(s *runStatus, err error) error {
 	if f == nil {
 		return err

@@ -29,13 +29,13 @@ type tokenResult struct {
 }
 
 // tokenCommand sets up a command that processes several tokens and continues after a failure. If first is not nil, it
-// is called beforehand; if it returns an error, no token is processed.
+// is called beforehand; if it returns an error, no tokens are processed.
 func tokenCommand(
 	f *conn.Factory, cmd *cobra.Command, first func(context.Context) error, each func(context.Context, *client.Client, uint64) (tokenResult, error),
 ) *cobra.Command {
 	var output ui.Output
 	output.Register(cmd, ui.Table, ui.JSON, ui.YAML, ui.Name)
-	cmd.Args = ui.AtLeastOne("the tokens of permits (`gkctl holders` shows them)")
+	cmd.Args = ui.AtLeastOne("permit tokens (`gkctl holders` shows them)")
 	cmd.ValidArgsFunction = completeTokens(f)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		all, err := ui.Tokens(args)
@@ -48,12 +48,12 @@ func tokenCommand(
 			}
 		}
 		return f.Call(cmd.Context(), func(ctx context.Context, c *client.Client) error {
-			return change.Each(ctx, f.IO, output, all, func(t uint64) (change.Done, error) {
+			return change.Each(ctx, f.IO, output, all, func(t uint64) (change.ItemResult, error) {
 				d, err := each(ctx, c, t)
 				if d.Token = t; err != nil {
 					d.Error = ui.ErrorText(err)
 				}
-				return change.Done{Object: d, Name: words.Number(t), Text: d.text}, err
+				return change.ItemResult{Object: d, Name: words.Number(t), Text: d.text}, err
 			})
 		})
 	}
@@ -68,7 +68,7 @@ func actionIf(err error, action string) string {
 	return action
 }
 
-// completeTokens completes the tokens of permits, with their holders as descriptions.
+// completeTokens completes permit tokens, with their holders as descriptions.
 func completeTokens(f *conn.Factory) cobra.CompletionFunc {
 	return f.Complete(func(ctx context.Context, c *client.Client, _ []string, _ string) ([]string, error) {
 		r, err := c.Permits().ListHolders(ctx, &gatekeeperv1.ListHoldersRequest{PageSize: conn.CompletionPage})
@@ -92,7 +92,7 @@ func newRelease(f *conn.Factory) *cobra.Command {
 		Use:        "release TOKEN... [--not-run|--cut-short|--failed [--reason TEXT]]",
 		SuggestFor: []string{"unlock", "free"},
 		Short:      "Release permits",
-		Long:       `Releases permits. The work under them must have stopped. Exits with 1 if one of them had already ended, and prints how.`,
+		Long:       `Releases permits. The work that they cover must have stopped. Exits with 1 if one of them had already ended, and prints how it ended.`,
 		Example: `  gkctl release 4711
   gkctl release 4711 --not-run
   gkctl release 4711 --failed --reason "no space left"`,

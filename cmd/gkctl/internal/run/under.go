@@ -18,12 +18,12 @@ import (
 // running is a command that runs under a permit.
 type running struct {
 	*runOptions
-	command held.Command
-	file    *held.File
-	permit  *client.Permit
-	proc    *held.Process
-	ended   bool  // forward has passed on a signal that terminates processes; read after forward has returned
-	failed  error // why the command did not exit with 0; client.ErrCutShort or the cause if it was stopped
+	command    held.Command
+	file       *held.File
+	permit     *client.Permit
+	proc       *held.Process
+	terminated bool  // forward has passed on a signal that terminates processes; read after forward has returned
+	failed     error // why the command did not exit with 0; client.ErrCutShort or the cause if it was stopped
 }
 
 // runCommand runs the command. It returns when the command's group is gone and the permit has been released.
@@ -85,8 +85,8 @@ func (r *running) start(ctx context.Context) (err error) {
 	if state.Code == 0 {
 		return nil
 	}
-	r.failed = fmt.Errorf("exit code %d%s", state.Code, held.By(state))
-	if r.ended {
+	r.failed = fmt.Errorf("exit code %d%s", state.Code, held.SignalText(state))
+	if r.terminated {
 		r.failed = client.ErrCutShort // probably a reboot; another host may run the firing, as it may after a crash
 	}
 	return &ui.CodeError{Code: state.Code}
@@ -110,7 +110,7 @@ func (r *running) forward(stop <-chan struct{}) {
 		select {
 		case s := <-r.signals:
 			// A group that is suspended when its permit ends must not be resumed, even for a moment.
-			r.ended = r.ended || held.Terminates(s)
+			r.terminated = r.terminated || held.Terminates(s)
 			if n, ok := s.(syscall.Signal); ok && (!child.Continues(n) || r.permit.Held()) {
 				_ = r.proc.Signal(n) // fails if the group has exited, which Wait notices
 			}
@@ -146,5 +146,5 @@ func (o *runOptions) released(r client.Report) {
 }
 
 func exitDetail(s child.State) string {
-	return fmt.Sprintf(", with exit code %d%s", s.Code, held.By(s))
+	return fmt.Sprintf(", with exit code %d%s", s.Code, held.SignalText(s))
 }

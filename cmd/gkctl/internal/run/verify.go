@@ -28,12 +28,12 @@ func newRefresh(f *conn.Factory, run func(*refreshOptions, context.Context) erro
 		GroupID: ui.GroupPermits,
 		Use:     "refresh TOKEN...",
 		Short:   "Extend permits by their duration, starting now",
-		Long: `Refreshes permits once. Exits with 75 if one of them has ended or its refresh is refused; in that case, stop the work that it protects.
+		Long: `Refreshes permits once. Exits with 75 if one of them has ended or its refresh is refused; if so, stop the work that it protects.
 
 The duration is counted from when gkctl starts, not from when it exits.`,
 		Example: `  gkctl refresh "$token" || exit
   gkctl refresh 4711 4712 -o json`,
-		Args:              ui.AtLeastOne("the tokens of permits (`gkctl holders` shows them)"),
+		Args:              ui.AtLeastOne("permit tokens (`gkctl holders` shows them)"),
 		ValidArgsFunction: completeTokens(f),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if o.tokens, err = ui.Tokens(args); err != nil {
@@ -73,7 +73,7 @@ func (o *refreshOptions) run(ctx context.Context) error {
 				}
 			case gatekeeperv1.RefreshStatus_REFRESH_STATUS_RETRY:
 				code = ui.ExitUnreachable
-				failed = append(failed, fmt.Sprintf("%d: currently unknown, try again", t.GetToken()))
+				failed = append(failed, fmt.Sprintf("%d: currently unknown; try again", t.GetToken()))
 			default:
 				failed = append(failed, fmt.Sprintf("%d: %s", t.GetToken(), refusal(t)))
 			}

@@ -40,12 +40,12 @@ func newExplain(f *conn.Factory, run func(*explainOptions, context.Context) erro
 		Long: `Shows step by step how the servers would answer a request for a permit, and why. With a glob, labels or several names it explains each
 semaphore in turn.
 
-Without --group, --acquirer and --holder-id it explains each caller that was denied in the last 7 days for a reason that waiting won't
+Without --group, --acquirer and --holder-id it explains the request of each caller that was denied in the last 7 days for a reason that waiting won't
 fix, so you need not know where the job runs. For a single name it also shows the last holder. If no caller was denied, it
 explains a request from the last holder, or from this host if there was none. The leader keeps denials in memory: a new leader has
 only the denials recorded since it became the leader.
 
-Below the answer it lists the waiters in the queue, the jobs with tasks waiting for a worker, and why they are waiting. With -o json, one name
+Below the explanation it lists the waiters in the queue, the jobs with tasks waiting for a worker, and why they are waiting. With -o json, one name
 with a caller prints one object; everything else prints {"items": [...]}.`,
 		Example: `  gkctl explain nightly-export
   gkctl explain nightly-export --group prod --acquirer app2
@@ -61,7 +61,7 @@ with a caller prints one object; everything else prints {"items": [...]}.`,
 		},
 	}
 	o.IdentityFlags.Register(cmd)
-	ui.RegisterSelector(cmd, &o.labels, "only those with these labels")
+	ui.RegisterSelector(cmd, &o.labels, "only definitions with these labels")
 	cmd.Flags().Uint32Var(&o.weight, "weight", 1, "requested weight")
 	cmd.Flags().StringVar(&o.firing, "firing", "", "requested firing, as NAME or NAME@TIME")
 	o.output.Register(cmd, ui.Table, ui.JSON, ui.YAML)
@@ -97,8 +97,10 @@ func (o *explainOptions) singleName() bool {
 	return len(o.names) == 1 && !lookup.IsGlob(o.names[0]) && o.labels == ""
 }
 
-// caller reports whether a flag identifies a caller.
-func (o *explainOptions) caller() bool { return o.Group != "" || o.Acquirer != "" || o.HolderID != "" }
+// hasCaller reports whether --group, --acquirer or --holder-id was given.
+func (o *explainOptions) hasCaller() bool {
+	return o.Group != "" || o.Acquirer != "" || o.HolderID != ""
+}
 
 // chosen returns the names of the semaphores to explain.
 func (o *explainOptions) chosen(ctx context.Context, c *client.Client) ([]string, error) {
@@ -136,7 +138,7 @@ func (o *explainOptions) answer(ctx context.Context, c *client.Client, questions
 				o.printQueue(r)
 			}
 			continue
-		case o.singleName() && o.caller():
+		case o.singleName() && o.hasCaller():
 			return o.f.PrintObject(o.output, r)
 		}
 		item, err := q.item(r)
@@ -178,7 +180,7 @@ func (o *explainOptions) print(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1
 		}
 		fmt.Fprintf(o.f.Out, "  %s %d %-*s  %s\n", tick, s.GetNumber(), width, s.GetName(), words.Cell(s.GetText()))
 	}
-	if steps := r.GetSteps(); len(steps) == 0 || steps[len(steps)-1].GetText() != r.GetSummary() { // otherwise it is the last step
+	if steps := r.GetSteps(); len(steps) == 0 || steps[len(steps)-1].GetText() != r.GetSummary() { // the last step may already be the summary
 		fmt.Fprintln(o.f.Out, r.GetSummary())
 	}
 	for _, p := range r.GetHolders() {
@@ -187,7 +189,7 @@ func (o *explainOptions) print(req *gatekeeperv1.ExplainRequest, r *gatekeeperv1
 	if more := int(r.GetHolderCount()) - len(r.GetHolders()); more > 0 {
 		fmt.Fprintf(o.f.Out, "... and %d more\n", more)
 	}
-	if left := r.GetRecovering(); left != nil && r.GetReason() != gatekeeperv1.Reason_REASON_UNSPECIFIED { // otherwise in the summary
+	if left := r.GetRecovering(); left != nil && r.GetReason() != gatekeeperv1.Reason_REASON_UNSPECIFIED { // otherwise the summary says so
 		fmt.Fprintf(o.f.Out, "No permits are granted until %s: the cluster was recovered, and earlier holders may still rely on their permits.\n",
 			time.Now().Add(left.AsDuration()).Format("2006-01-02 15:04:05"))
 	}
@@ -246,10 +248,10 @@ func takenText(p *gatekeeperv1.Permit) string {
 // question is a request to explain.
 type question struct {
 	req *gatekeeperv1.ExplainRequest
-	// denied is the servers' record of the caller's denials. It is nil if there is none, or if the flags identify the
+	// denied is the servers' record of the caller's denials. It is nil if there is none or if flags identify the
 	// caller.
 	denied *gatekeeperv1.DeniedCaller
-	// before holds the lines to print before the answer.
+	// before holds the lines to print before the explanation.
 	before []string
 }
 
@@ -257,7 +259,7 @@ type question struct {
 // question for the most likely caller: the caller that the flags identify, the last holder, or this host.
 func (o *explainOptions) questions(ctx context.Context, c *client.Client, names []string, req *gatekeeperv1.ExplainRequest) ([]question, error) {
 	var r *gatekeeperv1.ListDeniedResponse
-	if !o.caller() {
+	if !o.hasCaller() {
 		list := &gatekeeperv1.ListDeniedRequest{Labels: o.labels, Resolved: true}
 		if len(o.names) <= lookup.MaxNames {
 			list.Names = o.names
@@ -279,7 +281,7 @@ func (o *explainOptions) questions(ctx context.Context, c *client.Client, names 
 			out = append(out, question{req: own})
 		}
 	}
-	if !o.caller() && o.singleName() {
+	if !o.hasCaller() && o.singleName() {
 		first := &out[0]
 		text, last, err := lastHolder(ctx, c, names[0])
 		if errors.Is(err, client.ErrUnavailable) {
@@ -316,7 +318,7 @@ func (o *explainOptions) deniedQuestion(d *gatekeeperv1.DeniedCaller, given *gat
 	return question{req: req, denied: d, before: []string{words.Cell(d.GetText())}}
 }
 
-// lastHolder describes the current holder, or the last one in the journal. caller is nil if there is none.
+// lastHolder describes the current holder, or the last one in the journal. caller is nil if there is neither.
 func lastHolder(ctx context.Context, c *client.Client, name string) (text string, caller *gatekeeperv1.Identity, err error) {
 	identity := func(p *gatekeeperv1.Permit) *gatekeeperv1.Identity {
 		id := p.GetIdentity()
@@ -339,11 +341,11 @@ func lastHolder(ctx context.Context, c *client.Client, name string) (text string
 	}
 	for _, e := range journal.GetEntries() {
 		if e.GetPermit() != nil {
-			text = fmt.Sprintf("No permit is held. The last one was held by %s, and %s at %s.", words.HolderText(e.GetPermit()), words.Word(e.GetKind(), "EVENT_KIND_"), words.When(e.GetAt()))
+			text = fmt.Sprintf("No permits are held. The last one was held by %s, and %s at %s.", words.HolderText(e.GetPermit()), words.Word(e.GetKind(), "EVENT_KIND_"), words.When(e.GetAt()))
 			return words.Cell(text), identity(e.GetPermit()), nil
 		}
 	}
-	return "No permit is held, and the journal has no record of one.", nil, nil
+	return "No permits are held, and the journal has no record of any.", nil, nil
 }
 
 // item returns a response as a list item.

@@ -36,7 +36,7 @@ const maxDeniedLines = 10
 // printDenied prints, below a listing, the callers that remain denied until an operator intervenes.
 func printDenied(ctx context.Context, f *conn.Factory, c *client.Client, names []string, labels string) {
 	if len(names) == 0 && labels == "" || len(names) > lookup.MaxNames {
-		return // a listing of all semaphores could have many of them, because standbys are denied by design
+		return // a listing of all semaphores could include many denied callers, because standbys are denied by design
 	}
 	r := lookup.Denials(ctx, c, &gatekeeperv1.ListDeniedRequest{Names: names, Labels: labels})
 	lines := lookup.DeniedLines(r.GetCallers(), maxDeniedLines)
@@ -71,7 +71,7 @@ STATE shows what prevents grants, other than a lack of free permits, and which f
 -o wide, it also shows how long stopping holders may continue (--drain), and which slots are held for an operator (on_expiry: hold).
 For names or labels, the listing also shows callers that are denied for a reason that waiting won't fix.
 
--o yaml writes the file that ` + "`gkctl apply`" + ` reads, with the version of each definition: apply refuses it if one of them has been
+-o yaml writes the file that ` + "`gkctl apply`" + ` reads, with each definition's version: apply refuses the file if any of its definitions has been
 changed since. -o json writes the API's records, with version and state.`,
 		Example: `  gkctl get
   gkctl get 'nightly-*' -o wide
@@ -85,8 +85,8 @@ changed since. -o json writes the API's records, with version and state.`,
 	}
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	ui.RegisterSelector(cmd, &o.labels, `labels, as in "team=data,tier!=test,zone in (a,b),critical,!legacy"`)
-	cmd.Flags().StringVar(&o.group, "group", "", "only those that admit this group")
-	cmd.Flags().StringVar(&o.search, "search", "", "only those with all of these words in the name, the description or a label")
+	cmd.Flags().StringVar(&o.group, "group", "", "only definitions that admit this group")
+	cmd.Flags().StringVar(&o.search, "search", "", "only definitions with all of these words in the name, the description or a label")
 	o.states.register(cmd)
 	return cmd
 }
@@ -116,7 +116,7 @@ func (o *getOptions) run(ctx context.Context) error {
 				return definitionRow(r, draining[r.GetDefinition().GetName()])
 			}),
 			Object: ui.Items(ui.Messages(records)),
-			Empty:  "No definition matches.",
+			Empty:  "No definitions match.",
 		})
 		if err == nil && (o.output.Is(ui.Table) || o.output.Is(ui.Wide)) {
 			printDenied(ctx, o.f, c, o.globs, o.labels)
@@ -160,9 +160,9 @@ func (d drains) text() string {
 	return fmt.Sprintf("%s continue for %s", words.Plural(d.holders, "holder may", "holders may"), words.Brief(d.longest))
 }
 
-// draining reads the details of definitions in the states stopping and held: how long stopping holders may continue,
-// and which slots are held for an operator. It only does so if the user wants details: for a few names, or with -o
-// wide.
+// draining reads the details of definitions in the stopping and held states: how long stopping holders may continue,
+// and which slots are held for an operator. It reads them only if the user wants details: for a few names, or with
+// -o wide.
 func (o *getOptions) draining(ctx context.Context, c *client.Client, records []*gatekeeperv1.DefinitionRecord) (map[string]drains, error) {
 	if !o.output.Is(ui.Wide) && (!o.output.Is(ui.Table) || len(o.globs) == 0 || len(o.globs) > lookup.MaxNames) {
 		return nil, nil
@@ -270,7 +270,7 @@ const statePrefix = "DEFINITION_STATE_"
 type statesFlag []gatekeeperv1.DefinitionState
 
 func (f *statesFlag) register(cmd *cobra.Command) {
-	cmd.Flags().Var(f, "state", "only those in one of these states: "+strings.Join(stateNames(), ", "))
+	cmd.Flags().Var(f, "state", "only definitions in one of these states: "+strings.Join(stateNames(), ", "))
 	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions(stateNames(), cobra.ShellCompDirectiveNoFileComp)) // fails only if there is no such flag
 }
 
@@ -302,5 +302,5 @@ func (f *statesFlag) Set(s string) error {
 	return nil
 }
 
-// Type returns the placeholder for the value in help texts.
+// Type returns the placeholder for the value in the help text.
 func (f *statesFlag) Type() string { return "STATE,..." }

@@ -114,7 +114,7 @@ func (o *historyOptions) run(ctx context.Context) error {
 			More:    []string{"DRAIN", "UNTIL"},
 			Rows:    historyRows(entries, byChange),
 			Object:  ui.Items(ui.Messages(entries)),
-			Empty:   "The journal has no matching entry.",
+			Empty:   "The journal has no matching entries.",
 		})
 		if err == nil && o.change == 0 && (o.output.Is(ui.Table) || o.output.Is(ui.Wide)) {
 			printDenied(ctx, o.f, c, o.globs, o.labels)
@@ -123,8 +123,8 @@ func (o *historyOptions) run(ctx context.Context) error {
 	})
 }
 
-// read returns the entries of the requested number of changes. missing describes which entries of the change given with
-// --change the journal has dropped.
+// read returns the entries of the requested number of changes. missing describes the entries that the journal has
+// dropped from the change given with --change.
 func (o *historyOptions) read(ctx context.Context, c *client.Client, req *gatekeeperv1.ListHistoryRequest) (
 	entries []*gatekeeperv1.HistoryEntry, missing *gatekeeperv1.MissingEntries, err error,
 ) {
@@ -191,7 +191,7 @@ func historyRows(entries []*gatekeeperv1.HistoryEntry, byChange bool) []ui.Row {
 // semaphoreColumn is the index of the SEMAPHORE column.
 const semaphoreColumn = 4
 
-// changeNames returns the numbers of the entries' changes, without duplicates.
+// changeNames returns the entries' change numbers, without duplicates.
 func changeNames(entries []*gatekeeperv1.HistoryEntry) []string {
 	return slices.Compact(words.Map(entries, func(e *gatekeeperv1.HistoryEntry) string { return words.Number(e.GetRevision()) }))
 }

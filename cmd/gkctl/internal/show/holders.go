@@ -46,9 +46,9 @@ the journal begins.`,
 			return run(o, cmd.Context())
 		},
 	}
-	cmd.Flags().StringVar(&o.at, "at", "", "who held them at this time: 2026-01-31T02:00:00Z, 02:00 for the most recent 02:00 local time, or 10m for 10 minutes ago")
+	cmd.Flags().StringVar(&o.at, "at", "", "show who held permits at this time: 2026-01-31T02:00:00Z, 02:00 for the most recent 02:00 local time, or 10m for 10 minutes ago")
 	ui.RegisterSelector(cmd, &o.labels, "only semaphores with these labels")
-	cmd.Flags().StringVar(&o.group, "group", "", "only those in this group")
+	cmd.Flags().StringVar(&o.group, "group", "", "only callers in this group")
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
@@ -73,7 +73,7 @@ func (o *holdersOptions) run(ctx context.Context) error {
 			More:    []string{"HOLDER", "DURATION", "FIRING", "METADATA"},
 			Rows:    words.Map(permits, permitRow),
 			Object:  ui.Items(ui.Messages(permits)),
-			Empty:   "No permit is held.",
+			Empty:   "No permits are held.",
 		})
 	})
 }
@@ -97,7 +97,7 @@ func permitRow(p *gatekeeperv1.Permit) ui.Row {
 type heldAt struct {
 	Items []ui.Message `json:"items"`
 	At    string       `json:"at"`
-	// HistoryBegins is the time from which the journal is complete for all chosen semaphores. It is absent if the
+	// HistoryBegins is the time from which the journal is complete for all selected semaphores. It is absent if the
 	// journal has never dropped an entry about them.
 	HistoryBegins string `json:"history_begins,omitempty"`
 }
@@ -128,7 +128,7 @@ func (o *holdersOptions) runAt(ctx context.Context, now time.Time) error {
 			More:    []string{"HOLDER", "DURATION", "FIRING", "METADATA"},
 			Rows:    words.Map(permits, pastRow),
 			Object:  out,
-			Empty:   "No permit is known to have been held at " + words.When(timestamppb.New(at)) + ".",
+			Empty:   "No permits are known to have been held at " + words.When(timestamppb.New(at)) + ".",
 		})
 		if err == nil && begins != nil && begins.AsTime().After(at) {
 			o.f.Logf("The journal for these semaphores begins at %s: earlier holders may be missing.", words.When(begins))

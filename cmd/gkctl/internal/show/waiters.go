@@ -30,8 +30,8 @@ func newWaiters(f *conn.Factory, run func(*waitersOptions, context.Context) erro
 		GroupID: ui.GroupInspect,
 		Use:     "waiters [NAME|GLOB...] [-l SELECTOR] [--group GROUP]",
 		Short:   "Show the queue for permits and the tasks waiting for a worker",
-		Long: `Shows the queues for permits, and below them the jobs with tasks waiting for a worker, in the order in which they will be handed out. The
-slots of a worker share one line, which shows the place of the first slot in the queue. Slots with no task available are idle and have no
+		Long: `Shows the queues for permits, and below them the jobs with tasks waiting for a worker, in the order in which they will be handed out. A
+worker's slots share one line, which shows the first slot's place in the queue. Slots with no task available are idle and have no
 place in the queue. gkctl explain NAME shows why tasks are waiting.`,
 		Example: `  gkctl waiters
   gkctl waiters 'nightly-*' -o wide`,
@@ -42,7 +42,7 @@ place in the queue. gkctl explain NAME shows why tasks are waiting.`,
 		},
 	}
 	ui.RegisterSelector(cmd, &o.labels, "only semaphores with these labels")
-	cmd.Flags().StringVar(&o.group, "group", "", "only those in this group")
+	cmd.Flags().StringVar(&o.group, "group", "", "only callers in this group")
 	o.output.Register(cmd, ui.Table, ui.Wide, ui.JSON, ui.YAML, ui.Name)
 	return cmd
 }
@@ -82,7 +82,7 @@ func (o *waitersOptions) print(waiters []*gatekeeperv1.Waiter, tasks []*gatekeep
 		More:    []string{"HOLDER", "REQUEST", "WORKER"},
 		Rows:    words.Map(mergeSlots(waiters), (*waiting).row),
 		Object:  waitersJSON{ui.Messages(waiters), ui.Messages(tasks)},
-		Empty:   "No caller is waiting.",
+		Empty:   "No callers are waiting.",
 	}
 	asTable := o.output.Is(ui.Table) || o.output.Is(ui.Wide)
 	if len(tasks) == 0 || !asTable {
@@ -102,14 +102,14 @@ func (o *waitersOptions) print(waiters []*gatekeeperv1.Waiter, tasks []*gatekeep
 	})
 }
 
-// waiting is a waiting caller, or the slots of a worker that are either all waiting or all idle. Waiter is then the
-// first of these slots.
+// waiting is a waiting caller, or the slots of a worker that are either all waiting or all idle. For a worker, Waiter
+// is the first of these slots.
 type waiting struct {
 	*gatekeeperv1.Waiter
 	slots int
 }
 
-// mergeSlots merges the slots of each worker.
+// mergeSlots merges each worker's waiting slots into one entry and its idle slots into another.
 func mergeSlots(waiters []*gatekeeperv1.Waiter) []*waiting {
 	type key struct {
 		semaphore, group, acquirer, holder string
@@ -132,7 +132,7 @@ func mergeSlots(waiters []*gatekeeperv1.Waiter) []*waiting {
 	return out
 }
 
-// workerID returns the holder id of a worker: its slot's holder id without the random suffix.
+// workerID returns a worker's holder id: its slot's holder id without the random suffix.
 func workerID(w *gatekeeperv1.Waiter) string {
 	id := w.GetIdentity().GetHolderId()
 	if i := strings.LastIndexByte(id, '/'); w.GetWorker() && i >= 0 {
@@ -141,7 +141,7 @@ func workerID(w *gatekeeperv1.Waiter) string {
 	return id
 }
 
-// who returns the name of the acquirer and, for a worker, the number of its slots.
+// who returns the acquirer's name and, for a worker, the number of slots.
 func (w *waiting) who() string {
 	who := w.GetIdentity().GetAcquirer()
 	if w.GetWorker() {

@@ -65,7 +65,7 @@ func (o *watchOptions) run(ctx context.Context) error {
 				o.f.Logf("gkctl: events up to revision %d were missed, because this server no longer has them: `gkctl history` shows the edits among them", r.GetRevision())
 			}
 			for _, e := range r.GetEvents() {
-				if err := o.event(e); err != nil {
+				if err := o.printEvent(e); err != nil {
 					return err
 				}
 				if printed++; printed == o.count {
@@ -92,7 +92,7 @@ func (o *watchOptions) noteFutureRevision(ctx context.Context, c *client.Client)
 		o.from, r.GetRevision(), r.GetRevision()+1)
 }
 
-func (o *watchOptions) event(e *gatekeeperv1.Event) error {
+func (o *watchOptions) printEvent(e *gatekeeperv1.Event) error {
 	if o.output.Is(ui.JSON) {
 		data, err := ui.MessageJSON(e)
 		if err != nil {

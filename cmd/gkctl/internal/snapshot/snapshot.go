@@ -90,22 +90,22 @@ func (o *saveOptions) run(ctx context.Context) error {
 	}
 	saved, err := backup.Read(temp.Name())
 	if err != nil {
-		return classified(err)
+		return withExitCode(err)
 	}
-	if err := o.name(temp.Name()); err != nil {
+	if err := o.moveIntoPlace(temp.Name()); err != nil {
 		return err
 	}
 	return show(o.f, o.output, o.file, saved)
 }
 
-// fetch writes the backup to w. It gives up if a server sends nothing for --timeout.
+// fetch writes the backup to w. It gives up if a server sends nothing for longer than --timeout.
 func (o *saveOptions) fetch(ctx context.Context, w io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	idleTimer := time.AfterFunc(o.f.Global.Timeout, func() { cancel(context.DeadlineExceeded) })
 	defer idleTimer.Stop()
 	err := o.f.Connect(ctx, func(ctx context.Context, c *client.Client) error {
-		return c.SaveSnapshot(ctx, writer(func(p []byte) (int, error) {
+		return c.SaveSnapshot(ctx, writerFunc(func(p []byte) (int, error) {
 			idleTimer.Stop() // the reader of standard output may be slow
 			n, err := w.Write(p)
 			idleTimer.Reset(o.f.Global.Timeout)
@@ -122,9 +122,9 @@ func (o *saveOptions) fetch(ctx context.Context, w io.Writer) error {
 	return context.DeadlineExceeded
 }
 
-type writer func(p []byte) (int, error)
+type writerFunc func(p []byte) (int, error)
 
-func (w writer) Write(p []byte) (int, error) { return w(p) }
+func (w writerFunc) Write(p []byte) (int, error) { return w(p) }
 
 // checkNotExists returns an error if the file exists, unless --force was given.
 func (o *saveOptions) checkNotExists() error {
@@ -133,25 +133,25 @@ func (o *saveOptions) checkNotExists() error {
 	}
 	switch _, err := os.Lstat(o.file); {
 	case err == nil:
-		return o.taken()
+		return o.existsError()
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
 	return nil
 }
 
-func (o *saveOptions) taken() error {
+func (o *saveOptions) existsError() error {
 	return ui.WithHint(fmt.Errorf("%s already exists: no backup was saved", o.file), "--force replaces it.")
 }
 
-// name gives the finished file its final name and makes sure that it survives a machine crash.
-func (o *saveOptions) name(temp string) error {
+// moveIntoPlace moves the finished file to its destination and makes sure that it survives a machine crash.
+func (o *saveOptions) moveIntoPlace(temp string) error {
 	if o.force {
 		if err := os.Rename(temp, o.file); err != nil {
 			return err
 		}
 	} else if err := os.Link(temp, o.file); errors.Is(err, fs.ErrExist) {
-		return o.taken()
+		return o.existsError()
 	} else if err != nil { // the file system has no hard links
 		if err := o.checkNotExists(); err != nil {
 			return err
@@ -180,7 +180,7 @@ contact servers, and shows neither payloads nor token hashes.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			b, err := backup.Read(args[0])
 			if err != nil {
-				return classified(err)
+				return withExitCode(err)
 			}
 			return show(f, output, args[0], b)
 		},
@@ -189,8 +189,8 @@ contact servers, and shows neither payloads nor token hashes.`,
 	return cmd
 }
 
-// classified adds the exit code to an error from reading a backup.
-func classified(err error) error {
+// withExitCode adds the exit code to an error from reading a backup.
+func withExitCode(err error) error {
 	if _, ok := errors.AsType[*fs.PathError](err); ok {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 	gatekeeperv1 "github.com/gatekeeperd/gatekeeper/proto/gatekeeper/v1"
 )
 
-// The command groups of the help text.
+// Command groups in the help text.
 const (
 	GroupInspect = "inspect"
 	GroupChange  = "change"
@@ -170,8 +170,8 @@ func (f selectorFlag) String() string {
 	return *f.labels
 }
 
-// Set adds a selector. A script with an unset variable passes an empty one, which would select everything, so Set
-// rejects it.
+// Set adds a selector. It rejects an empty selector, which would select everything, because a script with an unset
+// variable may pass one by mistake.
 func (f selectorFlag) Set(s string) error {
 	if strings.TrimSpace(s) == "" {
 		return errors.New("must not be empty: omit it, or specify labels such as team=data")
@@ -186,7 +186,7 @@ func (f selectorFlag) Set(s string) error {
 	return nil
 }
 
-// Type returns the placeholder for the value in help texts.
+// Type returns the placeholder for the value in the help text.
 func (f selectorFlag) Type() string { return "LABELS" }
 
 // SelectorValue returns a label's value in selector syntax. It quotes the value if necessary.
@@ -197,8 +197,8 @@ func SelectorValue(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
 }
 
-// unclosed returns the quotation mark or parenthesis that a selector leaves open, or an empty string. Joining such a
-// selector with the next one could change its meaning.
+// unclosed returns the quotation mark or parenthesis that a selector leaves open, or an empty string. Joining an
+// unclosed selector with the next one could change its meaning.
 func unclosed(s string) string {
 	quoted, depth := false, 0
 	for i := 0; i < len(s); i++ {

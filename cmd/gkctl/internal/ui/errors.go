@@ -74,7 +74,7 @@ func (s *IO) Report(cmd *cobra.Command, err error) int {
 	return code
 }
 
-// HintNoMatch is the hint for a change that matches no definition.
+// HintNoMatch is the hint for a change that matches no definitions.
 const HintNoMatch = "Nothing was changed. `gkctl get` lists the definitions, and `gkctl get -o wide` also shows their labels."
 
 // Classify returns the exit code and the hint for an error.

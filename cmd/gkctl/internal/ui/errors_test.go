@@ -9,7 +9,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/client"
 )
 
-// A rejected certificate must not produce the hint that no server is running.
+// A rejected certificate must not lead to the hint that asks whether gatekeeperd is running.
 func TestClassify_CertificateError_HintNamesCertificateFlags(t *testing.T) {
 	t.Parallel()
 	refused := &client.CertificateError{Endpoint: "gk1:7420", Err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}

@@ -21,7 +21,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/cmd/gkctl/internal/words"
 )
 
-// IO contains the streams of a command.
+// IO contains a command's streams.
 type IO struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -89,7 +89,7 @@ func (s *IO) Confirm(ctx context.Context, about, question, declined string) erro
 	}
 }
 
-// The output formats.
+// Output formats.
 const (
 	Table = "table"
 	Wide  = "wide"
@@ -105,7 +105,7 @@ type Output struct {
 	Formats   []string
 }
 
-// Register adds the flag -o with the formats that a command supports. The first format is the default.
+// Register adds the -o flag with the formats that a command supports. The first format is the default.
 func (o *Output) Register(cmd *cobra.Command, formats ...string) {
 	o.Formats = formats
 	cmd.Flags().VarP(o, "output", "o", "format: "+strings.Join(formats, ", "))
@@ -123,7 +123,7 @@ func (o *Output) String() string {
 	return o.format
 }
 
-// Set parses the value of the flag.
+// Set validates and stores the flag's value.
 func (o *Output) Set(s string) error {
 	if !slices.Contains(o.Formats, s) {
 		return fmt.Errorf("must be one of %s", strings.Join(o.Formats, ", "))
@@ -132,13 +132,13 @@ func (o *Output) Set(s string) error {
 	return nil
 }
 
-// Type returns the placeholder for the value in help texts.
+// Type returns the placeholder for the value in the help text.
 func (o *Output) Type() string { return "FORMAT" }
 
 // Is reports whether format is the format in effect.
 func (o *Output) Is(format string) bool { return o.String() == format }
 
-// Row is a row of a table.
+// Row is a table row.
 type Row struct {
 	Name  string // the output of -o name
 	Cells []string
@@ -166,7 +166,7 @@ func Items[T any](list []T) any {
 // Message wraps an API message for use in gkctl's own JSON objects. With the tag omitzero, a nil message is omitted.
 type Message struct{ proto.Message }
 
-// MarshalJSON implements json.Marshaler with MessageJSON.
+// MarshalJSON implements json.Marshaler using MessageJSON.
 func (m Message) MarshalJSON() ([]byte, error) { return MessageJSON(m.Message) }
 
 // Messages wraps a list of messages. An empty list becomes [], not null.
@@ -174,8 +174,8 @@ func Messages[M proto.Message](list []M) []Message {
 	return words.Map(list, func(m M) Message { return Message{m} })
 }
 
-// MessageJSON returns protobuf's JSON with the API's field names. As always in protobuf's JSON, 64-bit numbers are
-// strings.
+// MessageJSON returns a message as protobuf JSON with the API's field names. As always in protobuf JSON, 64-bit numbers
+// are strings.
 func MessageJSON(m proto.Message) ([]byte, error) {
 	data, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(m)
 	if err != nil {

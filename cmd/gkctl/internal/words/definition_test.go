@@ -32,7 +32,7 @@ func TestComplete_Defaults_MatchServers(t *testing.T) {
 		}
 	}
 	if !Equivalent(d, &gatekeeperv1.Definition{Name: "x"}) || Equivalent(d, &gatekeeperv1.Definition{Name: "y"}) {
-		t.Error("SameRule() is false for equivalent definitions, or true for different ones")
+		t.Error("Equivalent() is false for equivalent definitions, or true for different ones")
 	}
 }
 

@@ -35,7 +35,7 @@ func Duration(d *durationpb.Duration) string {
 	return deffile.FormatDuration(d.AsDuration())
 }
 
-// Brief formats a duration for display, rounded.
+// Brief rounds a duration and formats it for display.
 func Brief(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -155,17 +155,17 @@ func HeldText(p *gatekeeperv1.Permit) string {
 		p.GetSemaphore(), HolderText(p), p.GetToken())
 }
 
-// HolderText formats the holder of a permit, with the token at the end.
+// HolderText formats a permit's holder, with the token at the end.
 func HolderText(p *gatekeeperv1.Permit) string {
 	return fmt.Sprintf("%s in %s (token %d)", p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup(), p.GetToken())
 }
 
-// PermitText formats the token of a permit, followed by the holder.
+// PermitText formats a permit's token, followed by the holder.
 func PermitText(p *gatekeeperv1.Permit) string {
 	return fmt.Sprintf("token %d, %s in %s", p.GetToken(), p.GetIdentity().GetAcquirer(), p.GetIdentity().GetGroup())
 }
 
-// PermitState describes the state of a permit and whether its holder must stop.
+// PermitState describes a permit's state and whether its holder must stop.
 func PermitState(p *gatekeeperv1.Permit) string {
 	s := Word(p.GetState(), "PERMIT_STATE_")
 	if p.GetDrainLeft() != nil {
@@ -180,7 +180,7 @@ func PermitState(p *gatekeeperv1.Permit) string {
 	return s
 }
 
-// Holder is the holder of a permit in JSON output.
+// Holder is a permit's holder in JSON output.
 type Holder struct {
 	Token    uint64 `json:"token,string"`
 	Group    string `json:"group"`
@@ -188,7 +188,7 @@ type Holder struct {
 	HolderID string `json:"holder_id,omitempty"`
 }
 
-// HolderOf returns the holder of a permit.
+// HolderOf returns a permit's holder.
 func HolderOf(p *gatekeeperv1.Permit) Holder {
 	id := p.GetIdentity()
 	return Holder{Token: p.GetToken(), Group: id.GetGroup(), Acquirer: id.GetAcquirer(), HolderID: id.GetHolderId()}
@@ -208,7 +208,7 @@ func Firing(f *gatekeeperv1.Firing) string {
 	return f.GetName() + "@" + f.GetDue().AsTime().Format(time.RFC3339Nano)
 }
 
-// DueText formats the due time of a firing for display: in UTC, without fractions of a second.
+// DueText formats a firing's due time for display, in UTC and without fractions of a second.
 func DueText(t *timestamppb.Timestamp) string { return t.AsTime().Format(time.RFC3339) }
 
 // ForgottenUpToChanged reports whether a change moved the time up to which firings are considered forgotten.

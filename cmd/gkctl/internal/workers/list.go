@@ -28,7 +28,7 @@ it).`,
 		ValidArgsFunction: f.CompleteNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.ArgsLenAtDash() >= 0 {
-				return ui.Usagef("`gkctl work list` lists workers and takes no command. To work for a semaphore named list, use gkctl work --semaphore list -- COMMAND")
+				return ui.Usagef("`gkctl work list` lists workers and takes no command. To run a worker for a semaphore named list, use gkctl work --semaphore list -- COMMAND")
 			}
 			semaphore := ""
 			if len(args) > 0 {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// pipes connects the standard streams of a command.
+// pipes connects a command's standard streams.
 type pipes struct {
 	in, out, err pipe
 	copying      sync.WaitGroup
@@ -18,7 +18,8 @@ type pipes struct {
 
 type pipe struct{ r, w *os.File }
 
-// strayTimeout is how long to wait, after the command has exited, for output from processes that have left its group.
+// strayTimeout is how long to wait, after the command has exited, for output from processes that have left its
+// process group.
 const strayTimeout = time.Second
 
 func newPipes() (*pipes, error) {
@@ -84,10 +85,10 @@ func (r *result) bytes() ([]byte, error) {
 	return r.kept, nil
 }
 
-// longestLine is the maximum number of bytes to keep from a line. Servers store fewer.
-const longestLine = 512
+// maxLineBytes is the maximum number of bytes kept from each line. Servers store fewer.
+const maxLineBytes = 512
 
-// tail copies the output of a command and keeps the last non-empty line.
+// tail copies a command's output and keeps the last non-empty line.
 type tail struct {
 	to         io.Writer
 	line, last []byte
@@ -96,7 +97,7 @@ type tail struct {
 func (t *tail) Write(p []byte) (int, error) {
 	_, _ = t.to.Write(p) // an error must not stop the command
 	for line := range bytes.Lines(p) {
-		t.line = append(t.line, line[:min(len(line), longestLine-len(t.line))]...)
+		t.line = append(t.line, line[:min(len(line), maxLineBytes-len(t.line))]...)
 		if line[len(line)-1] == '\n' {
 			t.finishLine()
 		}

@@ -79,7 +79,7 @@ GK_TOKEN, GK_GROUP, GK_ACQUIRER and GK_PERMIT_FILE.`,
   gkctl work emails --shell -- 'sendmail -t && echo sent'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if o.semaphore == "" {
-				return held.Line("work")(cmd, args)
+				return held.CommandArgs("work")(cmd, args)
 			}
 			if cmd.ArgsLenAtDash() != 0 || len(args) == 0 {
 				return ui.Usagef("with --semaphore, specify only -- and a command")

@@ -30,7 +30,7 @@ const (
 	signalGap = time.Second
 )
 
-// worker is the state of a running gkctl work.
+// worker holds the state of a running gkctl work command.
 type worker struct {
 	*workOptions
 	command      held.Command
@@ -58,10 +58,10 @@ func (w *worker) listen() (end func()) {
 					if w.grace != work.GraceUnlimited {
 						running = "will be stopped after " + w.grace.String()
 					}
-					w.f.Logf("gkctl: %s: not taking any more tasks; running tasks %s", name(s), running)
+					w.f.Logf("gkctl: %s: not taking any more tasks; running tasks %s", signalName(s), running)
 					drain()
 				case s != syscall.SIGHUP: // a closing terminal sends several
-					w.f.Logf("gkctl: %s: stopping commands and returning their tasks", name(s))
+					w.f.Logf("gkctl: %s: stopping commands and returning their tasks", signalName(s))
 					w.secondSignal = s
 					signal.Stop(signals)
 					stop()
@@ -80,7 +80,7 @@ func (w *worker) listen() (end func()) {
 	}
 }
 
-func name(s os.Signal) string {
+func signalName(s os.Signal) string {
 	if n, ok := s.(syscall.Signal); ok {
 		return child.SignalName(n)
 	}
@@ -129,7 +129,7 @@ func (w *worker) denied(_ context.Context, d *client.DeniedError) {
 	w.f.Logf("gkctl: waiting: %s\n`%s` shows how this was decided.", d, d.ExplainCommand())
 }
 
-// ended reports the outcome of a task.
+// ended reports a task's outcome.
 func (w *worker) ended(_ context.Context, r work.Report) {
 	label := taskName(r.Task)
 	switch r.Outcome {
@@ -212,8 +212,8 @@ func (w *worker) delay(ctx context.Context) {
 }
 
 // interrupted reports whether a command was killed by a signal because this worker must exit too. A service manager may
-// signal all of a service's processes (systemd does without KillMode=mixed), as does a host that is shutting down. The
-// command may receive the signal before gkctl does.
+// signal all of a service's processes (systemd does unless KillMode=mixed is set), and a host that is shutting down
+// signals every process. The command may receive the signal before gkctl does.
 func (w *worker) interrupted(s child.State) bool {
 	if !held.Terminates(syscall.Signal(s.Code - 128)) {
 		return false
@@ -261,7 +261,8 @@ func (w *worker) start(ctx context.Context, t *work.Task) (r *running, err error
 	return r, nil
 }
 
-// close reads the rest of the command's output. All of the command's processes must have exited.
+// close reads the rest of the command's output and removes the permit file. All of the command's processes must have
+// exited.
 func (r *running) close() {
 	r.pipes.close()
 	r.file.Remove()

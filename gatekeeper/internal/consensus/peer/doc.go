@@ -10,15 +10,15 @@
 // Anyone can connect and claim anything. An outsider is therefore refused without being told why. A reason is sent only
 // to a peer that presents a certificate issued by the cluster's authority or sends this cluster's seed, and it reveals
 // only information that clients already have. Statements from an unverified peer are not recorded; see Statement. Above
-// all, a report of a later incarnation of its cluster stops a server only if it comes from a member that the server has
-// dialed itself, at the address in its own configuration. An incoming claim only makes the server dial the members.
+// all, a server that is told about a later incarnation of its cluster stops only if it has dialed the reporting member
+// itself, at the address in its own configuration. An incoming claim only makes the server dial the members.
 //
 // Members that start a new cluster together have no cluster id yet. They query each other with a Note, one per
 // connection, under the same rules. Every member answers, even one that has a cluster, but it does not reveal the
 // cluster to an outsider. Members that have not agreed yet refuse every other handshake.
 //
-// The handshake of a new connection runs on a separate goroutine, with a deadline. When too many are pending, the
-// oldest is closed, so that port scanners and stuck clients cannot lock out members.
+// Each new connection's handshake runs on a separate goroutine, with a deadline. When too many handshakes are pending,
+// the oldest connection is closed, so that port scanners and stuck clients cannot lock out members.
 //
 // With TLS, both sides must use version 1.3 and present a certificate issued by the cluster's own authority. The dialed
 // side's certificate must be valid for the dialed name. Both certificates must have the extended key usage serverAuth,

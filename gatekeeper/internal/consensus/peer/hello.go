@@ -11,9 +11,10 @@ import (
 )
 
 // preamble opens each direction of a connection: a magic string and the handshake version. It is frozen. A different
-// handshake format requires a new version. A message is the preamble, a status byte, a two-byte length, and a body. The
-// body of a welcome is a hello. The body of a refusal, with any of its three statuses, is the reason as text, or empty
-// for an outsider. The dialing side sends first, with statusWelcome.
+// handshake format requires a new version. A message consists of the preamble, a status byte, a two-byte length, and a
+// body. The body of a welcome is a hello, and that of a query or an answer is a note. The body of a refusal, with any
+// of its three statuses, is the reason as text, or empty for an outsider. The dialing side sends first, with
+// statusWelcome or statusQuery.
 //
 // The fields of a hello are strings, each preceded by a two-byte length. New fields are added at the end. A reader
 // skips fields that it does not recognize and treats missing ones as empty.
@@ -168,7 +169,7 @@ func parseHello(body []byte) (hello, error) {
 	return h, nil
 }
 
-// parseFields parses the fields of a body. Some are sent by every version, and others were added later.
+// parseFields parses a body's fields. Every version sends the required fields. The optional ones were added later.
 func parseFields(body []byte, required []*string, optional ...*string) error {
 	fields := append(slices.Clip(required), optional...)
 	for i := 0; len(body) > 0 || i < len(required); i++ {

@@ -40,7 +40,7 @@ func TestHello_FromAnotherVersion_IsParsed(t *testing.T) {
 		t.Errorf("ahead() = %v, want 750ms", ahead)
 	}
 	if ahead := earlier.ahead(time.Unix(0, 0), time.Second); ahead != nil {
-		t.Errorf("ahead() for an earlier version, which sends no clock = %v, want nil", ahead)
+		t.Errorf("ahead() = %v for an earlier version, which sends no clock, want nil", ahead)
 	}
 	for _, broken := range [][]byte{fields("c", "a", "b", "x:1"), append(fields("c", "a", "b", "x:1", "f"), 0), append(fields("c", "a", "b", "x:1", "f"), 0, 9, 'x')} {
 		if _, err := parseHello(broken); err == nil {

@@ -46,8 +46,8 @@ type Config struct {
 	AnswerNote func(Note) (Note, error)
 	// CheckPeer is called with the statement of a peer of this cluster. An error refuses the peer.
 	CheckPeer func(Statement) error
-	// Succeeds reports whether the cluster id later belongs to a later incarnation of the cluster earlier. By default
-	// it returns false.
+	// Succeeds reports whether the cluster id later belongs to a later incarnation of the cluster with the id earlier.
+	// By default it returns false.
 	Succeeds func(later, earlier string) bool
 	// OnSuccessor is called with the peer's reason when a later incarnation of this cluster is running, so this server
 	// must stop. It is called only for answers from members that this side has dialed.
@@ -205,7 +205,7 @@ type advertised string
 func (a advertised) Network() string { return "tcp" }
 func (a advertised) String() string  { return string(a) }
 
-// conn is a connection that is also closed when its layer is closed.
+// conn is a connection that its layer's Close also closes.
 type conn struct {
 	net.Conn          // raw, or TLS over it; changed only by the handshake goroutine
 	raw      net.Conn // the connection that other goroutines close

@@ -106,7 +106,7 @@ func exchangeMessages(t *testing.T, from, to *host, toID string) {
 			t.Fatal(err)
 		}
 		if _, err := io.ReadFull(pair[1], buf); err != nil || string(buf) != "hello" {
-			t.Fatalf("read %q, %v", buf, err)
+			t.Fatalf("read %q, %v, want hello", buf, err)
 		}
 	}
 }

@@ -105,7 +105,8 @@ func TestQuery_ClusterMember_HidesClusterFromOutsiders(t *testing.T) {
 	}
 }
 
-// Only peers of the same cluster receive the reason for the refusal: this member has not started yet.
+// Only peers of the same cluster are told the reason for the refusal, which is that this member's cluster has not been
+// founded yet.
 func TestDial_StartingMember_RefusesEveryPeer(t *testing.T) {
 	member := newHost(t, "a", nil)
 	for heldID, want := range map[string]string{"c1": "is still waiting for its cluster to be founded", "": "without a reason", "c2": "without a reason"} {

@@ -113,7 +113,7 @@ func TestTLS_BothSidesAreVerified(t *testing.T) {
 		t.Error("a server without TLS was accepted")
 	}
 
-	// A client without a certificate, and an old protocol version.
+	// Clients without a certificate or with an old protocol version are refused too.
 	for name, cfg := range map[string]*tls.Config{
 		"a client without a certificate": {InsecureSkipVerify: true},
 		"a client with TLS 1.2":          {InsecureSkipVerify: true, MaxVersion: tls.VersionTLS12, Certificates: certificates(t, good)},
@@ -130,7 +130,7 @@ func TestTLS_BothSidesAreVerified(t *testing.T) {
 	}
 }
 
-// By default, the peer port trusts the same authorities as the API, and these also sign client certificates.
+// By default, the peer port trusts the same authorities as the API, which also sign client certificates.
 func TestTLS_ClientCertificate_IsRefused(t *testing.T) {
 	ca := newAuthority(t)
 	b := newHost(t, "b", withTLS(ca.issue(t, "127.0.0.1")))

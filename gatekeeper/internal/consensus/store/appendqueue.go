@@ -9,16 +9,16 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// maxQueued is the maximum number of entries in an AppendQueue. If the disk is slower than the leader, StoreLogs waits,
-// as it does without a queue. The maximum is smaller than Raft's buffer in front of the state machine (128), because
+// maxQueued is the maximum number of entries in an AppendQueue. When the queue is full, StoreLogs waits for the disk,
+// as it would without a queue. The maximum is smaller than Raft's buffer in front of the state machine (128), because
 // the entries in that buffer wait for the queue, and Raft's main loop must not wait for them.
 const maxQueued = 64
 
 // AppendQueue is a raft.LogStore that lets a leader write its log while its followers write theirs (Ongaro's thesis,
 // section 10.2.1). While this member leads, StoreLogs puts commands into the queue and returns, and a single goroutine
 // writes them. Reads include the queue. Any code that relies on an entry must call Wait or Durable first, and every
-// other write to the log or the stable store first waits for the queue. The package documentation explains why that is
-// safe. All methods are safe for concurrent use.
+// other write to the log or the stable store first waits for the queue. The documentation of package consensus explains
+// why this is safe. All methods are safe for concurrent use.
 type AppendQueue struct {
 	log   *Log
 	guard *Guard
@@ -59,7 +59,7 @@ func (q *AppendQueue) write() {
 		select {
 		case <-q.wake:
 		case <-q.stop:
-			open = false // once everything queued so far has been written
+			open = false // exit after writing what is still queued
 		}
 		for batch := q.queued(); len(batch) > 0; batch = q.queued() {
 			_ = q.log.StoreLogs(batch) // does not return if it fails

@@ -17,13 +17,13 @@ import (
 // errNoKey is returned for a missing key. Raft recognizes it by its message.
 var errNoKey = raftboltdb.ErrKeyNotFound
 
-// bolt wraps raft-boltdb's store, whose file may be damaged while it is open. bbolt then panics or causes a memory
-// fault. bolt turns either of these into ErrDamaged and never calls bbolt again, because bbolt may still hold its
-// locks. It is safe for concurrent use.
+// bolt wraps raft-boltdb's store. If the file is damaged while it is open, bbolt panics or causes a memory fault. bolt
+// turns either of these into ErrDamaged and never calls bbolt again, because bbolt may still hold its locks. It is safe
+// for concurrent use.
 //
 // When a write panics, bbolt reads the whole file on another goroutine, where a fault cannot be recovered (v1.5.0,
-// Tx.rollback). Therefore, each write first reads the pages that it will change, on the calling goroutine, where a
-// fault is caught.
+// Tx.rollback). Each write therefore first reads the pages that it will change, on the calling goroutine, where a fault
+// is caught.
 type bolt struct {
 	db     *raftboltdb.BoltStore
 	broken atomic.Pointer[error]
@@ -37,13 +37,13 @@ var (
 // ErrInUse means that another process has the log's file open: a server whose lock file was deleted, or a bbolt tool.
 var ErrInUse = errors.New("another process has it open")
 
-// openBolt opens a raft-boltdb file. An unchecked file must be opened read-only, because bbolt then relies only on the
-// file's headers.
+// openBolt opens a raft-boltdb file. A file that has not been checked must be opened read-only, because bbolt then
+// relies only on its headers.
 func openBolt(path string, readOnly bool) (b *bolt, err error) {
 	_, err = catchPanics(func() error {
 		// The freelist is rebuilt at startup instead of being written with each commit. NoSync stays off, so that an
-		// acknowledged entry is on disk. Another server holds a lock on this file even if the directory's lock file was
-		// deleted.
+		// acknowledged entry is on disk. Timeout limits the wait for the lock on this file, which another server holds
+		// even if the directory's lock file was deleted.
 		db, err := raftboltdb.New(raftboltdb.Options{
 			Path: path, MsgpackUseNewTimeFormat: true,
 			BoltOptions: &bbolt.Options{ReadOnly: readOnly, Timeout: time.Second, NoFreelistSync: true, FreelistType: bbolt.FreelistMapType},

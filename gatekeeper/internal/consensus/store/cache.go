@@ -3,16 +3,17 @@ package store
 import "github.com/hashicorp/raft"
 
 const (
-	// cachedEntries is the number of newest log entries kept in memory, so that replication rarely reads the file.
+	// cachedEntries is how many of the newest log entries are kept in memory, so that replication rarely reads the
+	// file.
 	cachedEntries = 512
 	// maxCachedSize is the maximum size of a cached entry in bytes: a KiB for each of the 256 commands that may share
-	// an entry. A batch of edits can take up megabytes. Hundreds of such entries would stay in memory until the same
-	// number of newer entries had replaced them.
+	// an entry. A batch of edits can take up megabytes, and hundreds of such entries would stay in memory until newer
+	// entries replaced them.
 	maxCachedSize = 256 << 10
 )
 
-// cache is a raft.LogCache that skips large entries. Large entries are read from the file again: by a leader for each
-// follower, and by a follower that applies them.
+// cache is a raft.LogCache that skips large entries. A leader rereads a large entry from the file for each follower,
+// and a follower rereads it to apply it.
 type cache struct {
 	*raft.LogCache
 	log raft.LogStore

@@ -31,7 +31,7 @@ func TestCache_KeepsOnlySmallEntries(t *testing.T) {
 			t.Errorf("entry %d has term %d and %d bytes (%v), want term %d and %d bytes", index, got.Term, len(got.Data), err, term, size)
 		}
 		if backing.readCount-before != want {
-			t.Errorf("entry %d took %d reads of the store, want %d", index, backing.readCount-before, want)
+			t.Errorf("entry %d took %d reads from the store, want %d", index, backing.readCount-before, want)
 		}
 	}
 	store := func(logs ...*raft.Log) {

@@ -15,7 +15,7 @@ import (
 // The buckets of raft-boltdb.
 const (
 	logsBucket = "logs" // index -> entry, in msgpack
-	confBucket = "conf" // term, vote, segments of the log
+	confBucket = "conf" // term, vote, list of log segments
 )
 
 // oldEntries is a bucket that exists only in the pre-raft-boltdb format.

@@ -19,14 +19,14 @@ import (
 var ErrConverted = errors.New("it is already in this build's format")
 
 const (
-	convertDir = "convert.tmp" // in a data directory: the new files before they are moved into place
-	oldSuffix  = ".old"        // suffix of the old files, which are kept
+	convertDir = "convert.tmp" // within a data directory; holds the new files until they are moved into place
+	oldSuffix  = ".old"        // added to the names of the old files, which are kept
 )
 
-// Convert rewrites the log and the stable store of the data directory dir, whose server must not be running, in this
-// build's format. It returns the names under which it keeps the old files. After a crash at any point, the directory is
-// in either the old format or the new one, and the next call finishes the conversion. Convert returns ErrConverted,
-// ErrDamaged, ErrInUse, or a system error.
+// Convert rewrites the log and the stable store in the data directory dir in this build's format. The directory's
+// server must not be running. Convert returns the names under which it keeps the old files. After a crash at any point,
+// the directory is in either the old format or the new one, and the next call finishes the conversion. Convert returns
+// ErrConverted, ErrDamaged, ErrInUse, or a system error.
 func Convert(dir string) (kept []string, err error) {
 	c := &conversion{dir: dir, tmp: filepath.Join(dir, convertDir), cfg: wal.NewConfig(hclog.NewNullLogger())}
 	if err := c.run(c.steps()); err != nil {
@@ -42,7 +42,7 @@ type conversion struct {
 	kept     []string
 }
 
-// steps returns the steps of Convert. The directory is in the new format after the second-to-last step.
+// steps returns the steps of a conversion. The directory is in the new format after the second-to-last step.
 func (c *conversion) steps() []func() error {
 	return []func() error{c.undo, c.read, c.write, c.verify, c.keepSegments, c.placeLog, c.keepRaftFile, c.placeRaftFile, c.cleanUp}
 }
@@ -70,7 +70,7 @@ func (c *conversion) run(steps []func() error) error {
 	return errors.Join(err, locked.Close())
 }
 
-// undo moves the old segments back if an earlier call has moved them.
+// undo moves the old segments back if an earlier call has moved them away.
 func (c *conversion) undo() error {
 	segments := filepath.Join(c.dir, wal.Dir)
 	_, err := os.Stat(segments + oldSuffix)
@@ -83,8 +83,8 @@ func (c *conversion) undo() error {
 	if _, err := os.Stat(c.tmp); err != nil {
 		return fmt.Errorf("%s%s already exists: move it out of the way", wal.Dir, oldSuffix)
 	}
-	// placeLog moves the new segments out of tmp. While they are still in tmp, any segments in their final directory
-	// are a copy of the old ones that an operator has put back, and a server may have written to that copy since then.
+	// placeLog moves the new segments out of tmp. If they are still in tmp, any segments in the final directory are a
+	// copy of the old ones that an operator has put back, and a server may have written to that copy since.
 	if _, err := os.Stat(segments); err == nil {
 		if _, err := os.Stat(filepath.Join(c.tmp, wal.Dir)); err == nil {
 			return fmt.Errorf("%s was put back after an interrupted conversion had saved it as %s%s: move the older of the two out of the way and convert again",
@@ -164,7 +164,7 @@ func (c *conversion) keepSegments() error {
 	return c.rename(filepath.Join(c.dir, wal.Dir), filepath.Join(c.dir, wal.Dir+oldSuffix))
 }
 
-// placeLog moves everything that belongs to RaftFile into place before RaftFile itself.
+// placeLog moves the files that the new RaftFile depends on into place, before RaftFile itself.
 func (c *conversion) placeLog() error {
 	name := intact.MarkFile
 	if c.old.kind == KindWAL {

@@ -38,7 +38,7 @@ func (m model) next() uint64 {
 	return m.entries[len(m.entries)-1].Index + 1
 }
 
-// step performs a random write of the kind that Raft performs, on both the files and the model.
+// step performs a random write, as Raft would, on both the files and the model.
 func (m *model) step(random *rand.Rand, o opened) (what string, err error) {
 	term := uint64(1)
 	if n := len(m.entries); n > 0 {
@@ -112,24 +112,24 @@ func (m model) diff(dir string, asRecover bool) (err error) {
 	return nil
 }
 
-// crash holds the file's contents before and after a single write. bbolt extends the file, writes pages that no valid
-// header refers to, in any order, syncs them, and then overwrites the older of the two headers.
+// crash holds the file's contents before and after a single write. bbolt extends the file and writes, in any order,
+// pages that no valid header refers to. It syncs them, and then overwrites the older of the two headers.
 type crash struct {
 	before, after []byte
-	page          int
-	header        int   // the page of the header that was written
-	written       []int // the other pages that were written
+	pageSize      int
+	header        int   // the page number of the header that was written
+	written       []int // the numbers of the other pages that were written
 }
 
 func newCrash(before, after []byte) (c crash, err error) {
-	c = crash{before: before, after: after, page: os.Getpagesize(), header: -1}
-	for at := 0; at < len(after); at += c.page {
-		end := min(at+c.page, len(after))
+	c = crash{before: before, after: after, pageSize: os.Getpagesize(), header: -1}
+	for at := 0; at < len(after); at += c.pageSize {
+		end := min(at+c.pageSize, len(after))
 		var prev []byte
 		if at < len(before) {
 			prev = before[at:min(end, len(before))]
 		}
-		switch page := at / c.page; {
+		switch page := at / c.pageSize; {
 		case bytes.Equal(after[at:end], prev):
 		case page > 1:
 			c.written = append(c.written, page)
@@ -145,31 +145,31 @@ func newCrash(before, after []byte) (c crash, err error) {
 	return c, nil
 }
 
-// pages returns the file as left by a crash in which only some of the pages were written, some of them partially. If
-// grown is set, the file had already been extended.
-func (c crash) pages(random *rand.Rand, grown bool) []byte {
+// withSomePages returns the file as a crash would leave it after only some of the pages were written, a few of them
+// partially. If grown is set, the file had already been extended.
+func (c crash) withSomePages(random *rand.Rand, grown bool) []byte {
 	data := bytes.Clone(c.before)
 	if grown && len(c.after) > len(data) {
 		data = append(data, make([]byte, len(c.after)-len(data))...)
 	}
 	for _, page := range c.written {
-		from, to := page*c.page, (page+1)*c.page
+		from, to := page*c.pageSize, (page+1)*c.pageSize
 		switch {
 		case to > len(data), random.IntN(2) == 0: // not written
 			continue
 		case random.IntN(3) == 0:
-			to = from + sector*random.IntN(c.page/sector)
+			to = from + sector*random.IntN(c.pageSize/sector)
 		}
 		copy(data[from:to], c.after[from:])
 	}
 	return data
 }
 
-// torn returns the file with all pages written, but only the first headerBytes bytes of the header.
-func (c crash) torn(headerBytes int) []byte {
+// withTornHeader returns the file with all pages written, but only the first headerBytes bytes of the header.
+func (c crash) withTornHeader(headerBytes int) []byte {
 	data := bytes.Clone(c.after)
-	at := c.header * c.page
-	copy(data[at+headerBytes:at+c.page], c.before[at+headerBytes:])
+	at := c.header * c.pageSize
+	copy(data[at+headerBytes:at+c.pageSize], c.before[at+headerBytes:])
 	return data
 }
 
@@ -190,9 +190,9 @@ func crashSeed(t *testing.T) (random *rand.Rand, writes int) {
 	return rand.New(rand.NewPCG(seed, 1)), 300
 }
 
-// markAt returns the mark that a crash during a write leaves behind. The mark is updated after entries are stored and
-// before entries are deleted.
-func markAt(before, current model, oldMark, newMark []byte) []byte {
+// markAfterCrash returns the mark that a crash during a write leaves behind. The mark is updated after entries are
+// stored and before entries are deleted.
+func markAfterCrash(before, current model, oldMark, newMark []byte) []byte {
 	if len(current.entries) > len(before.entries) {
 		return oldMark
 	}
@@ -200,7 +200,7 @@ func markAt(before, current model, oldMark, newMark []byte) []byte {
 }
 
 // After a crash at any point during a write, the file can be opened and has its content from before or after the write.
-// Opening a file is also a write.
+// Opening a file also writes to it.
 func TestOpen_CrashDuringWrite_HasContentFromBeforeOrAfter(t *testing.T) {
 	t.Parallel()
 	random, writes := crashSeed(t)
@@ -230,11 +230,11 @@ func TestOpen_CrashDuringWrite_HasContentFromBeforeOrAfter(t *testing.T) {
 			grown++
 		}
 		after := mustRead(t, markPath)
-		mark := markAt(before, current, marked, after)
-		checkOpens(what+": some pages", c.pages(random, true), mark, before)
-		checkOpens(what+": some pages, file not extended", c.pages(random, false), mark, before)
-		checkOpens(what+": all pages, but no header", c.torn(0), mark, before)
-		checkOpens(what+": part of the header", c.torn(sector*(1+random.IntN(c.page/sector))), mark, current)
+		mark := markAfterCrash(before, current, marked, after)
+		checkOpens(what+": some pages", c.withSomePages(random, true), mark, before)
+		checkOpens(what+": some pages, file not extended", c.withSomePages(random, false), mark, before)
+		checkOpens(what+": all pages, but no header", c.withTornHeader(0), mark, before)
+		checkOpens(what+": part of the header", c.withTornHeader(sector*(1+random.IntN(c.pageSize/sector))), mark, current)
 		if random.IntN(10) == 0 {
 			checkOpens(what+": complete write", c.after, after, current)
 		}
@@ -288,13 +288,13 @@ func TestOpen_TornHeader_IsDamagedOrHarmless(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mark := markAt(before, current, marked, mustRead(t, markPath))
+		mark := markAfterCrash(before, current, marked, mustRead(t, markPath))
 		refused := 0
-		for n := 0; n <= c.page; n++ {
+		for n := 0; n <= c.pageSize; n++ {
 			if n > sector && n%sector != 0 {
 				continue
 			}
-			writeFiles(t, other, c.torn(n), mark)
+			writeFiles(t, other, c.withTornHeader(n), mark)
 			errBefore, errAfter := before.diff(other, true), current.diff(other, true)
 			switch {
 			case errBefore == nil && n < sector, errAfter == nil && n > 0:

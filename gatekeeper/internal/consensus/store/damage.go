@@ -15,9 +15,9 @@ func Damaged(part, format string, args ...any) error { return intact.Damaged(par
 // damaged calls Damaged for RaftFile.
 func damaged(format string, args ...any) error { return Damaged(RaftFile, format, args...) }
 
-// catchPanics runs f, in which bbolt reads its file. The file is mapped into memory and bbolt trusts it. A missing page
-// causes a memory fault, and a corrupt page causes a panic. Both become ErrDamaged. After that, bbolt may hold its
-// locks forever.
+// catchPanics runs f, which uses bbolt. bbolt maps its file into memory and trusts it, so a missing page causes a
+// memory fault, and a corrupt page causes a panic. catchPanics turns both into ErrDamaged. Afterwards, bbolt may hold
+// its locks forever.
 func catchPanics(f func() error) (panicked bool, err error) {
 	before := debug.SetPanicOnFault(true) // for this goroutine
 	defer func() {

@@ -24,7 +24,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// contents is the expected content of a log's file.
+// contents holds the entries, the values and the mark in a data directory.
 type contents struct {
 	Entries []raft.Log
 	Values  map[string]string
@@ -39,10 +39,10 @@ func storeOne(log intact.Log, entry *raft.Log) error { return log.StoreLogs([]*r
 
 // newFilledDir creates a data directory with several pages of entries, a term and a vote.
 func newFilledDir(tb testing.TB, entries int) (dir string) {
-	return newFilledDirOf(tb, KindBolt, entries, 50)
+	return newFilledDirWithKind(tb, KindBolt, entries, 50)
 }
 
-func newFilledDirOf(tb testing.TB, kind Kind, entries, batch int) (dir string) {
+func newFilledDirWithKind(tb testing.TB, kind Kind, entries, batch int) (dir string) {
 	tb.Helper()
 	dir = tb.TempDir()
 	o, err := openLog(dir, kind, testConfig())
@@ -126,7 +126,7 @@ func readAll(dir string, asRecover bool) (c contents, err error) {
 	return c, err
 }
 
-// filledFile returns the log's file from a filled directory, and its expected content.
+// filledFile returns RaftFile from a filled directory, and the directory's contents.
 func filledFile(t *testing.T, entries int) (original []byte, want contents) {
 	t.Helper()
 	dir := newFilledDir(t, entries)
@@ -147,7 +147,7 @@ func mustRead(tb testing.TB, path string) []byte {
 	return data
 }
 
-// writeFiles writes the files of a data directory.
+// writeFiles writes RaftFile and the mark to a data directory.
 func writeFiles(t *testing.T, dir string, data, mark []byte) {
 	t.Helper()
 	err := errors.Join(os.WriteFile(filepath.Join(dir, RaftFile), data, 0o600), os.WriteFile(filepath.Join(dir, intact.MarkFile), mark, 0o600))
@@ -156,9 +156,9 @@ func writeFiles(t *testing.T, dir string, data, mark []byte) {
 	}
 }
 
-// damagedOrSame writes data as the log's file in a new directory, and opens it as recover does or, one time in sixteen,
-// as a server does. It reports whether damage was detected. Any result other than ErrDamaged or the same contents fails
-// the test.
+// damagedOrSame writes data as RaftFile in a new directory, and opens the directory as recover does or, one time in
+// sixteen, as a server does. It reports whether damage was detected. Any result other than ErrDamaged or the same
+// contents fails the test.
 func damagedOrSame(t *testing.T, what string, data []byte, want contents) (detected bool) {
 	t.Helper()
 	dir := t.TempDir()
@@ -252,7 +252,7 @@ func TestOpen_AnotherFormat_IsDamaged(t *testing.T) {
 	}
 }
 
-// A file written by bbolt's own tools is intact, except for a freelist that this program would have to trust.
+// A file written by bbolt's own tools is intact, but it contains a freelist that this program would have to trust.
 func TestOpen_WrittenByAnotherProgram_IsDamaged(t *testing.T) {
 	dir := newFilledDir(t, 100)
 	other, err := bbolt.Open(filepath.Join(dir, RaftFile), 0o600, nil)
@@ -295,7 +295,7 @@ func (r *reader) ReadAt(p []byte, at int64) (int, error) {
 	return r.Reader.ReadAt(p, at)
 }
 
-// A page that claims to span half of a gigabyte file must be refused before it is read into memory.
+// A page that claims to span half of a huge file must be refused before it is read into memory.
 func TestWalk_PageWithHugeOverflow_IsNotRead(t *testing.T) {
 	original := mustRead(t, filepath.Join(newFilledDir(t, 300), RaftFile))
 	size, refused := os.Getpagesize(), 0

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// DiskVariable is the environment variable that holds the path of the file that controls the simulated disk. That file
-// is read before every write, so that the disk can fail and be repaired while the server is running. If it is missing
-// or empty, the disk works normally. Otherwise, it contains one of
+// DiskVariable is the environment variable that holds the path of the file that controls the simulated disk. The file
+// is read before every write, so that the disk can fail and be repaired while the server is running. If the file is
+// missing or empty, the disk works normally. Otherwise, it contains one of
 //
 //	delay 300ms  every write takes that much longer
 //	fail write   every write fails with EIO, and nothing is written
@@ -25,8 +25,8 @@ import (
 // start with GATEKEEPER_, because a server refuses unknown variables with that prefix.
 const DiskVariable = "FAULTY_DISK"
 
-// disturbed runs the store call named op according to the state of the disk. All store calls go through disturbed.
-// Reads always succeed, because a server has most of the data of a failing disk in memory.
+// disturbed runs the store call named op as the state of the simulated disk dictates. All store calls go through
+// disturbed. Reads are never disturbed, because a server has most of its data in memory even if its disk fails.
 func disturbed(op string, f func() error) error {
 	file := os.Getenv(DiskVariable)
 	if file == "" || slices.Contains([]string{"first index", "last index", "get log", "get"}, op) {

@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// disk returns a function that sets the state of the disk.
+// disk sets up a simulated disk, and returns a function that sets its state.
 func disk(t *testing.T) (set func(words string)) {
 	file := filepath.Join(t.TempDir(), "disk")
 	t.Setenv(DiskVariable, file)
@@ -46,7 +46,7 @@ func TestDisturbed_Fail_ReturnsAnErrorBeforeOrAfterTheWrite(t *testing.T) {
 		set(words)
 		done := false
 		if err := disturbed("store logs", func() error { done = true; return nil }); !errors.Is(err, syscall.EIO) || done != want {
-			t.Errorf("%q: written %t, error %v, want written %t, EIO", words, done, err, want)
+			t.Errorf("%q: written %t, error %v, want written %t and EIO", words, done, err, want)
 		}
 		if err := disturbed("get log", func() error { return nil }); err != nil {
 			t.Errorf("%q: a read failed: %v", words, err)
@@ -59,9 +59,9 @@ func TestDisturbed_Fail_ReturnsAnErrorBeforeOrAfterTheWrite(t *testing.T) {
 }
 
 // Every write by Raft goes through disturbed, and a failed write is a fault that stops the server.
-func TestDisturbed_EveryWriteOfTheStores(t *testing.T) { eachKind(t, testEveryWrite) }
+func TestDisturbed_FailedWrite_IsAFault(t *testing.T) { eachKind(t, testFailedWrite) }
 
-func testEveryWrite(t *testing.T, kind Kind) {
+func testFailedWrite(t *testing.T, kind Kind) {
 	for name, write := range map[string]func(*Files){
 		"log":    func(f *Files) { _ = f.Log.StoreLogs([]*raft.Log{{Index: 1, Term: 1}}) },
 		"delete": func(f *Files) { _ = f.Log.DeleteRange(1, 1) },

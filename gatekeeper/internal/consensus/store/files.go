@@ -22,7 +22,7 @@ const RaftFile = "raft.db"
 // keptSnapshots is the number of snapshots to keep on disk: the newest, and one to fall back on.
 const keptSnapshots = 2
 
-// Files are the guarded stores of a data directory.
+// Files holds the guarded stores in a data directory.
 type Files struct {
 	Log       raft.LogStore
 	Stable    raft.StableStore
@@ -42,7 +42,7 @@ type opened struct {
 	kind   Kind
 }
 
-// Close waits for pending calls and closes both files.
+// Close waits for pending calls and closes both stores.
 func (o opened) Close() error { return errors.Join(o.log.Close(), o.bolt.Close()) }
 
 // Open opens the stores in dir, or creates them. kind must match the directory's. If it is empty, Open uses the
@@ -127,8 +127,8 @@ func openLog(dir string, kind Kind, cfg wal.Config) (o opened, err error) {
 
 // openEntries opens the log in RaftFile.
 func openEntries(dir string, b *bolt) (*intact.Acknowledged, error) {
-	// If a process was killed between a write and its sync, a vote or an entry can be read but may not be on disk. Raft
-	// would rely on it.
+	// If a process was killed between a write and its sync, a vote or an entry may be readable but not on disk, and
+	// Raft would rely on it.
 	if err := b.db.Sync(); err != nil {
 		return nil, err
 	}
@@ -153,10 +153,11 @@ func checkFile(dir string) error {
 	path := filepath.Join(dir, RaftFile)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, err := os.Stat(filepath.Join(dir, snapshotsDir)); err == nil { // snapshots are created later
+		// Snapshots and segments are created after RaftFile.
+		if _, err := os.Stat(filepath.Join(dir, snapshotsDir)); err == nil {
 			return damaged("it is missing")
 		}
-		if segments, err := filepath.Glob(filepath.Join(dir, wal.Dir, "*.wal")); len(segments) > 0 || err != nil { // as are segments
+		if segments, err := filepath.Glob(filepath.Join(dir, wal.Dir, "*.wal")); len(segments) > 0 || err != nil {
 			return damaged("it is missing")
 		}
 		return err

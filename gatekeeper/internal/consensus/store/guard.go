@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// WriteCall is the name of a call that appends to the log.
+// WriteCall is the name that GuardConfig.Observe receives for a call that appends to the log.
 const WriteCall = "store logs"
 
 // GuardConfig configures a Guard. Functions may be nil.
@@ -24,7 +24,7 @@ type GuardConfig struct {
 	Logger  *slog.Logger
 }
 
-// Guard watches the calls to the stores built on it. See the package documentation.
+// Guard watches calls to the stores. See the package documentation.
 type Guard struct {
 	cfg     GuardConfig
 	failed  chan struct{} // closed at the first fault

@@ -62,7 +62,7 @@ func install(t *testing.T, snapshots raft.SnapshotStore, index, term uint64) {
 	}
 }
 
-// Syncing a long snapshot only at the end would delay the syncs of the log.
+// Syncing a long snapshot only at the end would delay log syncs.
 func TestSnapshots_LongSnapshot_IsSyncedWhileWritten(t *testing.T) {
 	var synced int
 	g := NewGuard(GuardConfig{Timeout: time.Minute, Observe: func(op string, _ time.Duration) {
@@ -131,7 +131,7 @@ func TestSnapshot_FromLeader_ReplacesMismatchedLog(t *testing.T) {
 func testSnapshot_FromLeader_ReplacesMismatchedLog(t *testing.T, kind Kind) {
 	for _, tc := range []struct {
 		name               string
-		entries, snapTerm  uint64 // entries of term 3
+		entries, snapTerm  uint64 // number of log entries, all from term 3; term of the snapshot
 		first, last, index uint64
 	}{
 		{name: "log that ends before the snapshot", entries: 9, index: 20, snapTerm: 4},
@@ -159,8 +159,8 @@ func testSnapshot_FromLeader_ReplacesMismatchedLog(t *testing.T, kind Kind) {
 	}
 }
 
-// The log extends to the snapshot or past it, but its entries differ. Raft caches the last index of the log, and would
-// not accept new entries until restarted.
+// The log extends to the snapshot or past it, but its entries differ. Raft caches the log's last index, and would not
+// accept new entries until it was restarted.
 func TestSnapshot_FromLeader_ForkedLog_StopsMember(t *testing.T) {
 	eachKind(t, testSnapshot_FromLeader_ForkedLog_StopsMember)
 }

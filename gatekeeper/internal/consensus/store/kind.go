@@ -8,8 +8,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// Kind is the kind of log store in a data directory. With either kind, RaftFile contains the term, the vote, and the
-// location of the log.
+// Kind is the kind of log store in a data directory. With either kind, RaftFile contains the term and the vote, and
+// records where the log is.
 type Kind string
 
 const (
@@ -24,7 +24,7 @@ var ErrKind = errors.New("wrong log store")
 
 // kindMismatch returns an ErrKind that names both kinds and suggests what to do.
 func kindMismatch(own, want Kind) error {
-	return fmt.Errorf("%w: its log is stored in %s, not in %s, and a data directory's log store cannot be changed: start it without --log-store, or remove this "+
+	return fmt.Errorf("%w: its log is stored in %s, not in %s, and a data directory's log store cannot be changed: start the server without --log-store, or remove this "+
 		"member and let a new one join under a new id with an empty directory, or create a new directory from this one with recover", ErrKind, own, want)
 }
 

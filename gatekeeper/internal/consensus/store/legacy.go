@@ -16,8 +16,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// These constants belong to the format used before raft-boltdb, which only Convert still reads and which is never
-// written. It has two buckets, oldEntries and oldFacts, whose values are sealed under their keys. One of the facts
+// These constants belong to the format used before raft-boltdb. Only Convert still reads that format, and nothing
+// writes it. It has two buckets, oldEntries and oldFacts, whose values are sealed under their keys. One of the facts
 // records the end of the log.
 const (
 	oldFacts  = "facts"
@@ -26,8 +26,8 @@ const (
 	oldNoTime = math.MinInt64 // represents the zero time
 )
 
-// legacy is the content of a directory in the old format. It is read into memory in full, because snapshots keep the
-// log short.
+// legacy is the content of a directory in the old format. All of it is read into memory, because snapshots keep the log
+// short.
 type legacy struct {
 	kind    Kind
 	entries []*raft.Log

@@ -69,8 +69,8 @@ func (l *Log) StoreLogs(logs []*raft.Log) error {
 }
 
 // deleteChunk is the number of entries deleted in one call to the inner store. A bolt file has only one writer, so new
-// entries wait for such a call when the log is trimmed after a snapshot. Deleting 1024 entries of 300 bytes took 9 ms
-// in one call and 0.7 ms per call in chunks of 64, so the total was about the same.
+// entries wait for each of these calls while the log is trimmed after a snapshot. Deleting 1024 entries of 300 bytes
+// took 9 ms in one call and 0.7 ms per call in chunks of 64, so the total was about the same.
 const deleteChunk = 128
 
 // DeleteRange deletes in chunks, without ever leaving a hole in the log. It works from the back when it deletes the end

@@ -24,7 +24,7 @@ const (
 	snapshotState = "state.bin"
 )
 
-// Offline reads the stores of a data directory whose server is not running. It never writes to the directory, so the
+// Offline reads the stores in a data directory whose server is not running. It never writes to the directory, so the
 // disk may be mounted read-only. The methods are not safe for concurrent use.
 type Offline struct {
 	bolt   *bolt
@@ -84,7 +84,7 @@ func (o *Offline) Term() (uint64, error) {
 	return term, err
 }
 
-// Bounds returns the indexes of the first and the last entry of the log, or 0 and 0 if the log is empty.
+// Bounds returns the indexes of the log's first and last entries, or 0 and 0 if the log is empty.
 func (o *Offline) Bounds() (first, last uint64, err error) {
 	if first, err = o.log.FirstIndex(); err != nil {
 		return 0, 0, err
@@ -93,7 +93,7 @@ func (o *Offline) Bounds() (first, last uint64, err error) {
 	return first, last, err
 }
 
-// Entry reads an entry of the log.
+// Entry reads a log entry.
 func (o *Offline) Entry(index uint64) (*raft.Log, error) {
 	var entry raft.Log
 	if err := o.log.GetLog(index, &entry); err != nil {
@@ -150,7 +150,7 @@ func parseName(id string) (term, index uint64) {
 	return term, index
 }
 
-// OpenSnapshot opens the content of a snapshot without checking it. The state machine detects incomplete content by its
+// OpenSnapshot opens a snapshot's content without checking it. The state machine detects incomplete content by its
 // format.
 func (o *Offline) OpenSnapshot(meta raft.SnapshotMeta) (io.ReadCloser, error) {
 	if meta.Version != raft.SnapshotVersionMax {

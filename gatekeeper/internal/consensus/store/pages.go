@@ -12,9 +12,9 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/intact"
 )
 
-// The parts of bbolt's file format needed to check that a file is intact before bbolt trusts it. bbolt checks its two
-// headers and reads everything else through mapped memory, partly on its own goroutines, whose panics cannot be
-// recovered. Numbers are in the machine's byte order.
+// These are the parts of bbolt's file format that are needed to check that a file is intact before bbolt trusts it.
+// bbolt checks its two headers and reads everything else through mapped memory, partly on its own goroutines, whose
+// panics cannot be recovered. Numbers are in the machine's byte order.
 const (
 	pageHeaderSize   = 16 // id 8, flags 2, count 2, overflow 4
 	elementSize      = 16
@@ -43,9 +43,9 @@ const noFreelist = math.MaxUint64
 
 // readMeta reads the header at an offset. bbolt keeps two headers. In each write, it first syncs all other pages and
 // then overwrites the older header. If the newer header is broken, bbolt uses the older one. A crash cannot break
-// either header: each is in the first 80 bytes of its page, and therefore within one sector, which disks write
-// atomically. A write takes effect only once its header is on disk. A broken header must therefore be the result of bit
-// rot, and using the older one would undo an acknowledged write, such as a vote.
+// either header: each is in the first 80 bytes of its page, so it lies within one sector, which disks write atomically.
+// A write takes effect only once its header is on disk. A broken header must therefore be the result of bit rot, and
+// using the older one would undo an acknowledged write, such as a vote.
 func readMeta(file io.ReaderAt, at int64) (meta, error) {
 	b := make([]byte, pageHeaderSize+metaSize)
 	if err := intact.ReadAt(file, b, at); err != nil {
@@ -134,9 +134,9 @@ func (p *pages) read(id uint64) ([]byte, error) {
 	return page, nil
 }
 
-// claimedPages returns the number of pages that the elements of a page claim to occupy. It is checked first, so that a
-// corrupt page does not cause half of the file to be read. bbolt splits pages so that the headers of all elements are
-// on the first one.
+// claimedPages returns the number of pages that the elements of a page claim to occupy. This number is checked before
+// the overflow pages are read, so that a corrupt page does not cause half of the file to be read. bbolt splits pages so
+// that all element headers are on the first one.
 func (p *pages) claimedPages(page []byte) uint64 {
 	n := count(page)
 	if n == 0 || pageHeaderSize+uint64(n)*elementSize > p.size {
@@ -146,7 +146,7 @@ func (p *pages) claimedPages(page []byte) uint64 {
 	return (start + key + value + p.size - 1) / p.size
 }
 
-// element is an element of a page. An element of a leaf has a value, and an element of a branch has a child.
+// element is a page element. On a leaf page it has a value, and on a branch page it has a child.
 type element struct {
 	flags      uint32
 	key, value []byte

@@ -16,7 +16,7 @@ func corrupt(t *testing.T, dir, file string, change func([]byte) []byte) {
 	t.Helper()
 	all, err := finishedSnapshots(dir)
 	if err != nil || len(all) == 0 {
-		t.Fatalf("%d snapshots, %v", len(all), err)
+		t.Fatalf("found %d snapshots, error %v, want at least one", len(all), err)
 	}
 	path := filepath.Join(dir, snapshotsDir, all[0].ID, file)
 	if err := os.WriteFile(path, change(mustRead(t, path)), 0o600); err != nil {
@@ -61,8 +61,8 @@ func restore(t *testing.T, dir string) (index uint64, err error) {
 	return index, g.Err()
 }
 
-// A member must not lose acknowledged entries. If its newest snapshot is unreadable, it may start only if an
-// older snapshot and the log together cover that snapshot.
+// A member must not lose acknowledged entries. If its newest snapshot is unreadable, it may start only if an older
+// snapshot and the log together cover everything in it.
 func TestOpen_NewestSnapshotDamaged_IsRefusedUnlessLogCoversIt(t *testing.T) {
 	t.Parallel()
 	eachKind(t, testOpen_NewestSnapshotDamaged_IsRefusedUnlessLogCoversIt)

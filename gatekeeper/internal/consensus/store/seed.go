@@ -11,7 +11,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// Seed is the initial content of the stores of a server that starts from a snapshot.
+// Seed describes the stores of a new server that starts from a snapshot.
 type Seed struct {
 	// Kind is the kind of log store. Default KindBolt.
 	Kind Kind

@@ -15,14 +15,14 @@ import (
 // Snapshots is a raft.SnapshotStore with guarded writes. A failed read is not a fault, because a snapshot can be reaped
 // between being listed and being opened.
 //
-// A leader's snapshot replaces a log that does not contain its last entry. At startup, Raft falls back to older
-// snapshots if it cannot read the newest. That is a fault unless the log covers everything from the older snapshot to
-// the index of the newest.
+// A leader's snapshot replaces a log that does not contain the snapshot's last entry. At startup, Raft falls back to
+// older snapshots if it cannot read the newest. That is a fault unless the log covers everything from the older
+// snapshot to the index of the newest.
 type Snapshots struct {
 	inner  raft.SnapshotStore
 	log    intact.Log
 	guard  *Guard
-	newest uint64 // index of the newest snapshot when opened, readable or not
+	newest uint64 // index of the newest snapshot at startup, readable or not
 	dir    string // inner's directory; empty if it has none
 }
 
@@ -43,7 +43,7 @@ func (s *Snapshots) Create(version raft.SnapshotVersion, index, term uint64, con
 	guarded := &snapshotSink{snapshots: s, index: index, term: term}
 	s.guard.Do("create snapshot", func() error {
 		guarded.SnapshotSink, err = s.inner.Create(version, index, term, configuration, configurationIndex, trans)
-		if err == nil && s.dir != "" { // where Raft (v1.8.0) writes it
+		if err == nil && s.dir != "" { // where Raft (v1.8.0) writes the state
 			guarded.file, err = os.OpenFile(filepath.Join(s.dir, guarded.ID()+".tmp", snapshotState), os.O_WRONLY, 0)
 		}
 		return err
@@ -71,9 +71,9 @@ func (s *Snapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	return meta, content, nil
 }
 
-// checkCovers returns ErrDamaged unless the log covers the entries between the snapshot that was found and the newest
-// one that ever existed. from is the index of the snapshot that was found, or 0 if there is none. newest is the index
-// of the newest one. This member has acknowledged everything up to newest.
+// checkCovers returns ErrDamaged unless the log contains all entries after from, up to newest. from is the index of the
+// snapshot that Raft starts from, or 0 if there is none. newest is the index of the newest snapshot, readable or not.
+// This member has acknowledged everything up to newest.
 func checkCovers(log intact.Log, from, newest uint64) error {
 	if from >= newest {
 		return nil

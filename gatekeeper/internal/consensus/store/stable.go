@@ -7,15 +7,15 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Raft's keys for the two halves of a vote, and our key for both. They are frozen, because they are on disk.
+// Raft's keys for the two halves of a vote, and Stable's key for both. They are frozen, because they are on disk.
 const (
 	keyVoteTerm = "LastVoteTerm"
 	keyVoteCand = "LastVoteCand"
 	keyVote     = "gatekeeper.vote"
 )
 
-// Stable is a raft.StableStore with guarded calls that writes a vote as one value; see the package documentation. Like
-// Raft's own stable store, it must be used by one goroutine at a time.
+// Stable is a raft.StableStore that guards its calls and writes a vote as one value; see the package documentation.
+// Like Raft's own stable store, it must be used by one goroutine at a time.
 type Stable struct {
 	inner raft.StableStore
 	guard *Guard
@@ -68,7 +68,7 @@ func (s *Stable) SetUint64(key []byte, val uint64) error {
 	return nil
 }
 
-// write guards a write. A term and a vote must not reach the disk before the entries that the member sent as the leader
+// write guards a write. A term or a vote must not reach the disk before the entries that the member sent as the leader
 // of an earlier term.
 func (s *Stable) write(op string, f func() error) {
 	s.queue.Drain()

@@ -80,7 +80,7 @@ func TestGuard_HungCall_IsAFault(t *testing.T) {
 		start := time.Now()
 		done, returned := onRaftGoroutine(func() { _ = log.StoreLogs(nil) })
 		if err := <-faults; !strings.Contains(err.Error(), "hung") || time.Since(start) != 10*time.Second {
-			t.Errorf("got fault %v after %v, want one about the hung call after 10s", err, time.Since(start))
+			t.Errorf("got fault %v after %v, want the hung call to be reported after 10s", err, time.Since(start))
 		}
 		close(disk) // the call returns, but too late
 		g.Release()
@@ -113,16 +113,16 @@ func TestLog_IsMonotonic_IsForwarded(t *testing.T) {
 	}
 }
 
-// ranges records the deleted ranges.
-type ranges struct {
+// rangeRecorder records the deleted ranges.
+type rangeRecorder struct {
 	*raft.InmemStore
 	first, last uint64
 	deleted     []string
 }
 
-func (r *ranges) FirstIndex() (uint64, error) { return r.first, nil }
-func (r *ranges) LastIndex() (uint64, error)  { return r.last, nil }
-func (r *ranges) DeleteRange(min, max uint64) error {
+func (r *rangeRecorder) FirstIndex() (uint64, error) { return r.first, nil }
+func (r *rangeRecorder) LastIndex() (uint64, error)  { return r.last, nil }
+func (r *rangeRecorder) DeleteRange(min, max uint64) error {
 	r.deleted = append(r.deleted, fmt.Sprint(min, "-", max))
 	return nil
 }
@@ -144,7 +144,7 @@ func TestLog_DeleteRange_LeavesNoHole(t *testing.T) {
 		{10, 2500, 3000, 4000, "[]"}, {10, 2500, 1, 9, "[]"},  //
 	} {
 		g, _ := newGuard(t)
-		inner := &ranges{first: tc.first, last: tc.last}
+		inner := &rangeRecorder{first: tc.first, last: tc.last}
 		l := NewLog(inner, g)
 		l.chunk = 1024
 		if err := l.DeleteRange(tc.min, tc.max); err != nil || fmt.Sprint(inner.deleted) != tc.want {
@@ -153,8 +153,8 @@ func TestLog_DeleteRange_LeavesNoHole(t *testing.T) {
 	}
 }
 
-// This test deletes all or part of a log that spans several pages. bbolt does not find the last key after a transaction
-// has emptied pages.
+// This test deletes all or part of a log that spans several pages. bbolt cannot find the last key after a transaction
+// that emptied pages.
 func TestBolt_DeleteRange_ManyPages_KeepsEnd(t *testing.T) {
 	for _, tc := range []struct {
 		min, max    uint64
@@ -276,9 +276,9 @@ func TestStable_MissingKey_ReturnsErrorTextRaftExpects(t *testing.T) {
 	}
 }
 
-func TestOpen_EntriesSurvive(t *testing.T) { eachKind(t, testOpen_EntriesSurvive) }
+func TestOpen_Reopened_KeepsEntries(t *testing.T) { eachKind(t, testOpen_Reopened_KeepsEntries) }
 
-func testOpen_EntriesSurvive(t *testing.T, kind Kind) {
+func testOpen_Reopened_KeepsEntries(t *testing.T, kind Kind) {
 	dir := t.TempDir()
 	for round := range uint64(2) {
 		g, _ := newGuard(t)

@@ -16,13 +16,13 @@ import (
 	"github.com/gatekeeperd/gatekeeper/gatekeeper/internal/consensus/store/wal"
 )
 
-// hooked calls a hook before each change to a file, and returns the hook's error.
-type hooked struct {
+// hookedVFS is a file system that calls a hook before each change to a file, and returns the hook's error.
+type hookedVFS struct {
 	types.VFS
 	before func(change, name string) error
 }
 
-func (h hooked) Create(dir, name string, size uint64) (types.WritableFile, error) {
+func (h hookedVFS) Create(dir, name string, size uint64) (types.WritableFile, error) {
 	if err := h.before("create", name); err != nil {
 		return nil, err
 	}
@@ -30,12 +30,12 @@ func (h hooked) Create(dir, name string, size uint64) (types.WritableFile, error
 	return hookedFile{f, name, h.before}, err
 }
 
-func (h hooked) OpenWriter(dir, name string) (types.WritableFile, error) {
+func (h hookedVFS) OpenWriter(dir, name string) (types.WritableFile, error) {
 	f, err := h.VFS.OpenWriter(dir, name)
 	return hookedFile{f, name, h.before}, err
 }
 
-func (h hooked) Delete(dir, name string) error {
+func (h hookedVFS) Delete(dir, name string) error {
 	if err := h.before("delete", name); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func TestOpenWAL_KilledDuringWrite_HasContentFromBeforeOrAfter(t *testing.T) {
 	writes /= 3 // each write has several kill points
 	k := &killPoints{t: t, dir: t.TempDir()}
 	cfg := testConfig()
-	cfg.Files = hooked{cfg.Files, k.record}
+	cfg.Files = hookedVFS{cfg.Files, k.record}
 	o, err := openLog(k.dir, KindWAL, cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -115,7 +115,7 @@ func TestOpenWAL_KilledDuringWrite_HasContentFromBeforeOrAfter(t *testing.T) {
 			dir := left.write(t)
 			diffBefore, diffAfter := before.diff(dir, false), current.diff(dir, false)
 			if diffBefore != nil && diffAfter != nil || diffAfter != nil && j == len(images)-1 {
-				t.Fatalf("%s: the log differs from both the log before the write (%v) and the log after it (%v)", what, diffBefore, diffAfter)
+				t.Fatalf("%s: unexpected log; difference from the log before the write: %v; from the log after it: %v", what, diffBefore, diffAfter)
 			}
 			if rng.IntN(20) == 0 {
 				expected := current
@@ -161,7 +161,7 @@ func TestOpenWAL_KilledBeforeSync_IsSyncedByOpen(t *testing.T) {
 	f := newFixture(t, 30)
 	name := filepath.Base(f.original.segments()[0])
 	cfg, done := testConfig(), make(map[string]bool)
-	cfg.Files = hooked{cfg.Files, func(change, name string) error {
+	cfg.Files = hookedVFS{cfg.Files, func(change, name string) error {
 		done[name] = done[name] || change == "sync"
 		return nil
 	}}
@@ -177,7 +177,7 @@ func TestOpenWAL_KilledBeforeSync_IsSyncedByOpen(t *testing.T) {
 	}
 }
 
-// torn returns the content of a file after only some sectors of a write reached the disk.
+// torn returns a file's content after only some sectors of a write have reached the disk.
 func torn(rng *rand.Rand, before, after []byte) []byte {
 	data := append(bytes.Clone(before), make([]byte, max(0, len(after)-len(before)))...)
 	for at := 0; at < len(after); at += sector {
@@ -232,7 +232,7 @@ func TestOpenWAL_TornWrite_HasContentFromBeforeOrAfter(t *testing.T) {
 		diffBefore, diffAfter := before.diff(imageDir, false), current.diff(imageDir, false)
 		whole := bytes.Equal(left[name], after[name])
 		if whole && diffAfter != nil || !whole && diffBefore != nil {
-			t.Fatalf("%s: the log differs from both the log before the write (%v) and the log after it (%v)", what, diffBefore, diffAfter)
+			t.Fatalf("%s: unexpected log; difference from the log before the write: %v; from the log after it: %v", what, diffBefore, diffAfter)
 		}
 		if whole {
 			continue
@@ -258,7 +258,7 @@ func TestWAL_DiskFails_CallsReturnCause(t *testing.T) {
 	full := errors.New("no space left")
 	var diskErr error
 	cfg := testConfig()
-	cfg.Files = hooked{cfg.Files, func(change, _ string) error {
+	cfg.Files = hookedVFS{cfg.Files, func(change, _ string) error {
 		if change == "create" || change == "sync" { // as on a full disk
 			return diskErr
 		}
@@ -286,7 +286,7 @@ func TestWAL_NextSegmentFails_NextCallReturnsCause(t *testing.T) {
 	full := errors.New("no space left")
 	cfg := testConfig()
 	created := 0
-	cfg.Files = hooked{cfg.Files, func(change, _ string) error {
+	cfg.Files = hookedVFS{cfg.Files, func(change, _ string) error {
 		if change == "create" {
 			if created++; created > 1 {
 				return full

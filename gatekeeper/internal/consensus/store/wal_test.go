@@ -62,10 +62,10 @@ func (i image) write(tb testing.TB) (dir string) {
 	return dir
 }
 
-// filledWAL is like newFilledDir, but with a WAL of several segments.
-func filledWAL(tb testing.TB, entries int) (dir string) {
+// newFilledWALDir is like newFilledDir, but the log is a WAL with several segments.
+func newFilledWALDir(tb testing.TB, entries int) (dir string) {
 	tb.Helper()
-	return newFilledDirOf(tb, KindWAL, entries, 10)
+	return newFilledDirWithKind(tb, KindWAL, entries, 10)
 }
 
 // readWAL opens the directory with openReader and reads all entries.
@@ -78,7 +78,7 @@ func readWAL(dir string, offline bool) (entries []raft.Log, err error) {
 	return readEntries(o.log)
 }
 
-// segments returns the names of the segments of an image, oldest first.
+// segments returns the names of an image's segments, oldest first.
 func (i image) segments() (names []string) {
 	for name := range i {
 		if strings.HasSuffix(name, ".wal") {
@@ -89,7 +89,7 @@ func (i image) segments() (names []string) {
 	return names
 }
 
-// fixture is a directory with the content of an image. Tests change one file at a time.
+// fixture is a data directory with its original content. Tests change one file at a time.
 type fixture struct {
 	dir      string
 	original image
@@ -99,7 +99,7 @@ type fixture struct {
 // newFixture returns a filled directory with its content.
 func newFixture(t *testing.T, entries int) fixture {
 	t.Helper()
-	dir := filledWAL(t, entries)
+	dir := newFilledWALDir(t, entries)
 	want, err := readWAL(dir, false)
 	if err != nil || len(want) != entries-7 {
 		t.Fatalf("got %d entries, error %v, want %d", len(want), err, entries-7)
@@ -135,7 +135,7 @@ func (f fixture) detects(t *testing.T, what, file string, data []byte) (detected
 	return detected
 }
 
-// dataEnd returns the offset at which the zeros of a segment begin.
+// dataEnd returns the offset at which a file's trailing zeros begin.
 func dataEnd(data []byte) int { return len(bytes.TrimRight(data, "\x00")) }
 
 // raft-wal treats any invalid data at the end of the log as a torn write and drops it.
@@ -213,8 +213,8 @@ func TestOpenWAL_TornZeroedOrMissing_IsDamaged(t *testing.T) {
 	}
 }
 
-// The mark is not synced, so it may be outdated after a power loss. In that case, only later batches prove which
-// entries were acknowledged.
+// The mark is not synced, so it may be outdated after a power loss. Only later batches then prove that entries were
+// acknowledged.
 func TestOpenWAL_OldMark_FlippedBitBeforeLastBatch_IsDetected(t *testing.T) {
 	f := newFixture(t, 30)
 	mark := filepath.Join(f.dir, wal.Dir, intact.MarkFile)

@@ -12,8 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// World is a state machine with a log in front of it. The proposals of a room are applied immediately, unless the test
-// sets a different outcome. A World is safe for concurrent use.
+// World is a state machine with a log in front of it. A room's proposals are applied immediately, unless the test sets
+// a different outcome. A World is safe for concurrent use.
 type World struct {
 	T testing.TB
 	// Machine may be replaced while no room leads.
@@ -36,7 +36,7 @@ func New(t testing.TB) *World {
 // State returns the newest applied state.
 func (w *World) State() *fsm.State { return w.Machine.State() }
 
-// Propose is the function that a room uses to propose commands.
+// Propose records a command and reports its outcome to done, as the log does for a room.
 func (w *World) Propose(cmd fsm.Command, done func(batcher.Outcome)) {
 	w.mu.Lock()
 	w.proposed = append(w.proposed, cmd)
@@ -48,7 +48,8 @@ func (w *World) Propose(cmd fsm.Command, done func(batcher.Outcome)) {
 	go done(outcome(cmd))
 }
 
-// SetOutcome sets the function that determines the outcome of each proposal. With nil, proposals are applied again.
+// SetOutcome sets the function that determines the outcome of each proposal. If outcome is nil, proposals are applied
+// again.
 func (w *World) SetOutcome(outcome func(fsm.Command) batcher.Outcome) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -2674,8 +2674,8 @@ func (x *Forget) GetFirings() []*Firing {
 	return nil
 }
 
-// ForgetFirings repairs a semaphore's remembered firings on behalf of an operator. Either all of the listed firings are
-// forgotten or none.
+// ForgetFirings repairs a semaphore's remembered firings on behalf of an operator. Either all or none of the listed
+// firings are forgotten.
 type ForgetFirings struct {
 	state     protoimpl.MessageState `protogen:"open.v1"`
 	Semaphore string                 `protobuf:"bytes,1,opt,name=semaphore,proto3" json:"semaphore,omitempty"`

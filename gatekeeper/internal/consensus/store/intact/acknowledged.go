@@ -8,7 +8,7 @@ import (
 )
 
 // Acknowledged is a Log that never has a gap and records its last acknowledged entry in a Mark. It does not declare
-// itself monotonic, even though it allows no gaps; otherwise, Raft would delete the log after every snapshot that a
+// itself monotonic, even though it allows no gaps, because Raft would then delete the log after every snapshot that a
 // leader sends, even one that arrives late and is older than entries that this member has acknowledged.
 //
 // Reads are safe for concurrent use. StoreLogs and DeleteRange must be called by one goroutine at a time, except that a
@@ -19,7 +19,7 @@ type Acknowledged struct {
 	close func() error
 }
 
-// NewAcknowledged returns a Log of the entries in inner. close is called before the mark is closed.
+// NewAcknowledged wraps inner. close is called before the mark is closed.
 func NewAcknowledged(inner Log, mark *Mark, close func() error) *Acknowledged {
 	return &Acknowledged{inner, mark, close}
 }
@@ -31,7 +31,7 @@ func (a *Acknowledged) Close() error {
 
 // StoreLogs writes all entries or none. They must follow the last stored entry without a gap. Entries that they replace
 // must already have been deleted. In an empty log, the first entry may have any index, because a leader's snapshot
-// replaces a log that does not contain its last entry.
+// replaces a log that does not contain the snapshot's last entry.
 func (a *Acknowledged) StoreLogs(logs []*raft.Log) error {
 	if len(logs) == 0 {
 		return nil
@@ -52,7 +52,8 @@ func (a *Acknowledged) StoreLogs(logs []*raft.Log) error {
 	return a.mark.set(Position{last, logs[len(logs)-1].Term})
 }
 
-// DeleteRange deletes the entries from min to max, inclusive, at the front of the log, at its back, or all of them.
+// DeleteRange deletes the entries from min to max, inclusive. The range must include the first or the last entry of the
+// log, or lie outside the log.
 func (a *Acknowledged) DeleteRange(min, max uint64) error {
 	first, err := a.Log.FirstIndex()
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Log is the interface that a log store must implement. Its methods follow the contract of raft.LogStore. When
-// StoreLogs returns nil, the entries are on disk.
+// Log is the interface that a log store must implement. Its methods follow raft.LogStore's contract. When StoreLogs
+// returns nil, the entries are on disk.
 type Log interface {
 	FirstIndex() (uint64, error)
 	LastIndex() (uint64, error)
@@ -84,7 +84,7 @@ func checkEntry(index uint64, log *raft.Log) error {
 	return nil
 }
 
-// appendSum appends the checksum of an entry. The fields that it covers are frozen, because checksums are on disk.
+// appendSum appends an entry's checksum. The fields that it covers are frozen, because checksums are on disk.
 func appendSum(b []byte, log *raft.Log) []byte {
 	var head [25]byte
 	binary.BigEndian.PutUint64(head[:], log.Index)
@@ -96,7 +96,7 @@ func appendSum(b []byte, log *raft.Log) []byte {
 	return binary.BigEndian.AppendUint32(b, sum(head[:], log.Data))
 }
 
-// Order checks the order of entries that are read in sequence. Last is the position of the latest entry.
+// Order checks the order of entries that are read in sequence. Last is the position of the entry that was read last.
 type Order struct{ Last Position }
 
 // Next returns an error if an entry cannot follow the last one.

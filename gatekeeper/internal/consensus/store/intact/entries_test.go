@@ -113,12 +113,12 @@ func TestEntries_LeaderChecksum_IsNotKept(t *testing.T) {
 	leader, backing := newEntries(t, &raft.Log{Index: 1, Term: 4, Data: []byte("the name")})
 	var sent raft.Log
 	if err := leader.GetLog(1, &sent); err != nil || sent.Extensions != nil {
-		t.Errorf("the leader sends the extensions %x, %v, want none", sent.Extensions, err)
+		t.Errorf("the leader sent extensions %x, %v, want none", sent.Extensions, err)
 	}
 	raw := *backing.entry(t, 1)
 	follower, own := newEntries(t)
 	if err := follower.StoreLogs([]*raft.Log{&raw}); err != nil {
-		t.Errorf("StoreLogs of an entry with the same checksum as this member's = %v, want nil", err)
+		t.Errorf("StoreLogs of an entry with a matching checksum = %v, want nil", err)
 	}
 	if &own.entry(t, 1).Extensions[0] == &raw.Extensions[0] {
 		t.Error("the follower kept the leader's checksum")

@@ -13,15 +13,15 @@ import (
 // MarkFile is the name of the mark's file.
 const MarkFile = "acknowledged"
 
-// Position is the position of an entry in the log. In Raft, different entries never have the same index and term. The
-// zero value precedes all entries.
+// Position identifies an entry in the log. In Raft, different entries never have the same index and term. The zero
+// value precedes all entries.
 type Position struct{ Index, Term uint64 }
 
-// Mark records the last acknowledged entry of the log. Its file is a single record within one sector, which is
-// overwritten in place. It is written after the entries are on disk. It is not synced with each batch, but only when
-// the log is opened, becomes shorter, or is closed. The mark is therefore up to date however the process exits. After a
-// power loss, it may be up to half a minute old and then requires fewer entries. The log must contain the entries that
-// the mark requires.
+// Mark records the log's last acknowledged entry, which the log must still contain unless it now begins after that
+// entry. The mark's file is a single record within one sector, and is overwritten in place after the entries are on
+// disk. It is not synced with each batch, but only when the log is opened, becomes shorter, or is closed. The mark is
+// therefore up to date however the process exits. After a power loss, it may be up to half a minute old, and then
+// requires fewer entries.
 type Mark struct {
 	file *os.File
 	part string // the mark's file, as a part of the data directory
@@ -75,8 +75,8 @@ type Reader interface {
 	GetLog(index uint64, log *raft.Log) error
 }
 
-// Check returns the position of a log's last entry, or ErrDamaged if the log lacks an acknowledged entry. part is the
-// part of the data directory to name in errors. Entries deleted from the front of the log are not required.
+// Check returns the position of a log's last entry, or ErrDamaged if an acknowledged entry is missing from the log.
+// part is the part of the data directory to name in errors. Entries deleted from the front of the log are not required.
 func (m *Mark) Check(log Reader, part string) (last Position, err error) {
 	first, err := log.FirstIndex()
 	if err != nil {

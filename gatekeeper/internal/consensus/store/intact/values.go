@@ -14,7 +14,7 @@ const sumSize = 4
 var errSum = errors.New("its checksum is wrong")
 
 func sum(key, content []byte) uint32 {
-	castagnoli := crc32.MakeTable(crc32.Castagnoli) // crc32 builds this table once and compares pointers
+	castagnoli := crc32.MakeTable(crc32.Castagnoli) // crc32 builds this table only once
 	return crc32.Update(crc32.Checksum(key, castagnoli), castagnoli, content)
 }
 
@@ -47,7 +47,7 @@ type Values struct {
 
 var _ raft.StableStore = (*Values)(nil)
 
-// NewValues seals the values of inner. part is the part of the data directory to name in errors.
+// NewValues seals the values in inner. part is the part of the data directory to name in errors.
 func NewValues(inner Store, part string) *Values { return &Values{inner, part} }
 
 // Set writes a value.

@@ -56,7 +56,7 @@ func scanLog(dir string, state types.PersistentState, verify func(index uint64, 
 	return s, nil
 }
 
-// read walks a segment. The file of the last one may be missing, because a crash can occur before raft-wal has created
+// read walks a segment. The last segment's file may be missing, because a crash can occur before raft-wal has created
 // it.
 func (s *scan) read(name string, info types.SegmentInfo, visit func(index, term uint64) error) (segmentData, error) {
 	file, err := os.Open(filepath.Join(s.dir, name))
@@ -78,13 +78,13 @@ func (s *scan) read(name string, info types.SegmentInfo, visit func(index, term 
 }
 
 // check returns an error unless a segment contains the entries that the log's state requires: all entries up to its
-// seal and, if its beginning was deleted, the first remaining entry. Only the last segment, the tail, is not sealed.
+// seal and, if its beginning was deleted, the first remaining entry. Only the last segment, the tail, is unsealed.
 func (s *scan) check(w segmentData, tail bool) error {
 	info := w.info
 	switch sealed := !info.SealTime.IsZero(); {
 	case sealed == tail:
 		return errors.New("the last segment must be unsealed, and all others must be sealed")
-	case sealed && (w.index != info.IndexStart || w.last() < info.MaxIndex), w.index > 0 && w.rest:
+	case sealed && (w.indexOffset != info.IndexStart || w.last() < info.MaxIndex), w.indexOffset > 0 && w.hasRemains:
 		return fmt.Errorf("it was sealed at entry %d, but has since changed: it now ends with entry %d", info.MaxIndex, w.last())
 	case info.MinIndex > info.BaseIndex && w.last() < info.MinIndex:
 		return fmt.Errorf("it contained entry %d, but now ends with entry %d", info.MinIndex, w.last())
@@ -93,7 +93,7 @@ func (s *scan) check(w segmentData, tail bool) error {
 }
 
 // syncTail syncs the last segment and the directory. If a process was killed between a write and its sync, the entries
-// can be read but may not be on disk. Raft would acknowledge them again without writing them.
+// may be readable but not on disk, and Raft would acknowledge them without writing them again.
 func (s *scan) syncTail(files types.VFS) error {
 	if len(s.segments) == 0 {
 		return nil
@@ -116,17 +116,17 @@ func (s *scan) repair() (changed bool, err error) {
 		return false, nil
 	}
 	tail := s.segments[len(s.segments)-1]
-	if tail.rest {
+	if tail.hasRemains {
 		if err := s.cut(tail); err != nil {
 			return false, err
 		}
 	}
-	if tail.index == 0 {
+	if tail.indexOffset == 0 {
 		return false, nil
 	}
 	now := time.Now()
 	info := &s.state.Segments[len(s.state.Segments)-1]
-	info.SealTime, info.MaxIndex, info.IndexStart = now, tail.last(), tail.index
+	info.SealTime, info.MaxIndex, info.IndexStart = now, tail.last(), tail.indexOffset
 	s.state.Segments = append(s.state.Segments, types.SegmentInfo{
 		ID: s.state.NextSegmentID, BaseIndex: tail.last() + 1, MinIndex: tail.last() + 1, Codec: info.Codec, SizeLimit: info.SizeLimit, CreateTime: now,
 	})

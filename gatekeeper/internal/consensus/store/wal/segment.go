@@ -15,10 +15,11 @@ import (
 	"github.com/hashicorp/raft-wal/types"
 )
 
-// The parts of raft-wal's segment format needed to check that a file is intact before raft-wal trusts it. A file
-// contains a header, then frames, each with an eight-byte header and content: entries, possibly an index of their
-// offsets, which seals the segment, and a commit with the CRC of everything since the previous commit. Each such batch
-// is one write and one sync. The rest of the file is zeros. Numbers are little endian.
+// These are the parts of raft-wal's segment format that are needed to check that a file is intact before raft-wal
+// trusts it. A file contains a header followed by batches of frames. A frame has an eight-byte header and content. A
+// batch consists of entries, possibly an index of all entries' offsets, which seals the segment, and a commit with the
+// CRC of everything since the previous commit. Each batch is one write and one sync. The rest of the file is zeros.
+// Numbers are little-endian.
 //
 // raft-wal itself reads up to the first frame that it cannot read, checks the last batch's CRC, and continues from
 // there. It mistakes anything invalid for a write that a crash cut short.
@@ -33,12 +34,12 @@ const (
 
 // segmentData is the content of a segment file.
 type segmentData struct {
-	info    types.SegmentInfo
-	size    int64
-	offsets []uint32 // offsets of the entries' frames
-	end     int64    // end of the last commit, or 0 if there is none
-	index   uint64   // offset of the index content, or 0 if there is none
-	rest    bool     // whether anything was written after end
+	info        types.SegmentInfo
+	size        int64
+	offsets     []uint32 // offsets of the entries' frames
+	end         int64    // end of the last commit, or 0 if there is none
+	indexOffset uint64   // offset of the index content, or 0 if there is none
+	hasRemains  bool     // whether anything was written after end
 }
 
 // last returns the index of the last entry in the file, which may have been deleted since, or info.BaseIndex-1 if there
@@ -80,10 +81,10 @@ func walkSegment(
 	if err != nil {
 		return segmentData{}, err
 	}
-	if w.rest, err = hasData(file, w.end, size); err != nil {
+	if w.hasRemains, err = hasData(file, w.end, size); err != nil {
 		return segmentData{}, err
 	}
-	if w.rest { // the next batch is written only once this one is on disk
+	if w.hasRemains { // the next batch is written only once this one is on disk
 		hasLaterBatch, err := w.hasLaterBatch(torn)
 		if err != nil {
 			return segmentData{}, err
@@ -96,7 +97,7 @@ func walkSegment(
 }
 
 // hasLaterBatch reports whether another batch was written after the broken one. torn is the end of the broken batch. If
-// it is 0, because the end is unknown, it searches for a complete batch.
+// torn is 0, the end is unknown, and hasLaterBatch searches for a complete batch.
 func (w *segmentWalk) hasLaterBatch(torn int64) (bool, error) {
 	if torn > 0 {
 		return hasData(w.file, torn, w.size)
@@ -132,12 +133,12 @@ func isCompleteBatch(b []byte) bool {
 	return false
 }
 
-// padded returns the length that the content of a frame occupies in the file.
+// padded returns the length that a frame's content occupies in the file.
 func padded(length uint32) int64 {
 	return (int64(length) + frameHeaderSize - 1) / frameHeaderSize * frameHeaderSize
 }
 
-// batches walks all complete batches. torn is the end of a batch that is complete but has the wrong CRC.
+// batches walks all complete batches. torn is the end of a batch that has all its frames but the wrong CRC, or 0.
 func (w *segmentWalk) batches() (torn int64, err error) {
 	head := make([]byte, segmentHeaderSize)
 	if ok, err := w.next(head); !ok {
@@ -158,7 +159,7 @@ func (w *segmentWalk) batches() (torn int64, err error) {
 		}
 		number := binary.LittleEndian.Uint32(h[4:])
 		switch {
-		case h[1]|h[2]|h[3] != 0, w.index > 0 || w.sealed > 0 && h[0] != commitFrame:
+		case h[1]|h[2]|h[3] != 0, w.indexOffset > 0 || w.sealed > 0 && h[0] != commitFrame:
 			return 0, nil
 		case h[0] == commitFrame:
 			if number != crc {
@@ -202,7 +203,7 @@ func (w *segmentWalk) content(kind byte, length uint32) (ok bool, err error) {
 	index := w.info.BaseIndex + uint64(len(w.offsets)+len(w.frames))
 	if kind == indexFrame {
 		w.sealed = uint64(start)
-		if !bytes.Equal(b, w.list()) && w.firstErr == nil {
+		if !bytes.Equal(b, w.indexContent()) && w.firstErr == nil {
 			w.firstErr = errors.New("its entry index is corrupted")
 		}
 		return true, nil
@@ -215,8 +216,8 @@ func (w *segmentWalk) content(kind byte, length uint32) (ok bool, err error) {
 	return true, nil
 }
 
-// list returns the content of an index frame for all entries read so far.
-func (w *segmentWalk) list() []byte {
+// indexContent returns the content of an index frame for all entries read so far.
+func (w *segmentWalk) indexContent() []byte {
 	b := make([]byte, 0, 4*(len(w.offsets)+len(w.frames)))
 	for _, offset := range w.offsets {
 		b = binary.LittleEndian.AppendUint32(b, offset)
@@ -238,7 +239,7 @@ func (w *segmentWalk) commit() error {
 		}
 		w.offsets = append(w.offsets, f.offset)
 	}
-	w.index, w.end, w.crc = w.sealed, w.at, 0
+	w.indexOffset, w.end, w.crc = w.sealed, w.at, 0
 	w.frames = w.frames[:0]
 	return nil
 }

@@ -23,7 +23,7 @@ import (
 const Dir = "wal"
 
 // key is the stable store's key for the list of segments. A data directory without it keeps its log in a different
-// store. The key is frozen, and so is the format of the value: raft-wal's state as JSON.
+// store. The key and the value's format (raft-wal's state in JSON) are frozen.
 const key = "gatekeeper.wal"
 
 // segmentSize is the size of a segment file, which is allocated at its full length.

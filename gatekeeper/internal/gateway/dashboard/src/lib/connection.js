@@ -2,7 +2,7 @@
 // when the cluster is reachable again.
 import { store } from './store.js';
 
-// connection is {online}. While offline, it also has since (ms) and message, the error of the last attempt.
+// connection is {online}. While offline, it also has since (ms) and message, the last attempt's error.
 export const connection = store({ online: true });
 
 // recoveries is incremented whenever the cluster becomes reachable again, because earlier data may be stale.

@@ -76,8 +76,8 @@ function parse(f, text) {
   return text;
 }
 
-// merge combines two edits to the same draft. conflicts lists the fields that both edits changed, to different values.
-// In merged, these fields have the value from theirs until the user chooses one.
+// merge combines two edits to the same draft. conflicts lists the fields that the edits changed to different values. In
+// merged, these fields have the value from theirs until the user chooses one.
 export function merge(base, mine, theirs) {
   const merged = {};
   const conflicts = [];

@@ -54,7 +54,7 @@ export function useQuery() {
   return [params, change];
 }
 
-// useTitle sets the title of the page.
+// useTitle sets the page title.
 export function useTitle(title) {
   useEffect(() => {
     document.title = title ? `${title} · Gatekeeper` : 'Gatekeeper';

@@ -9,7 +9,7 @@ const readTimeout = 10_000;
 
 // useData calls load(signal) when its component mounts, when deps change, and when the cluster becomes reachable again.
 // If every is set, it also does so at that interval (ms) while the page is visible. It returns {data, error, loading,
-// refresh, set}. After an error it keeps the earlier data. Data loaded for other deps is hidden unless keep is set.
+// refresh, set}. After an error it keeps the earlier data. Data loaded for different deps is hidden unless keep is set.
 // set(change) replaces the data with change(data), unless that is undefined.
 export function useData(load, deps, { every = 0, keep = false } = {}) {
   const [state, setState] = useState({});
@@ -90,8 +90,8 @@ export function useEverySecond() {
 }
 
 // useThrottled returns a function that calls f after a delay. Further calls during the delay are merged into the first.
-// After a burst of calls to f, it pauses between them. A single change is thus shown immediately, while constant
-// changes put little load on the servers.
+// After a burst of calls to f, it pauses between them. A single change is shown immediately, but constant changes put
+// little load on the servers.
 export function useThrottled(f, delay, { rest = delay, burst = 4 } = {}) {
   const latest = useRef(f);
   latest.current = f;

@@ -1,8 +1,8 @@
 // Describes the servers' responses in the same words as gkctl and docs/concepts.md.
 import { brief, count, dateTime, durationInput, ms, plural, shortTime, summarizeNames } from './format.js';
 
-// enumText returns an enum value in lower case, without the prefix of its type: STOP_CAUSE_HELD_TOO_LONG becomes "held
-// too long".
+// enumText returns an enum value in lower case, without its type's prefix: STOP_CAUSE_HELD_TOO_LONG becomes "held too
+// long".
 export function enumText(value, prefix) {
   if (!value || value === `${prefix}UNSPECIFIED`) return '';
   return value.slice(prefix.length).toLowerCase().replaceAll('_', ' ');
@@ -103,7 +103,7 @@ export function firingName(f) {
   return f.due ? `${f.name}@${f.due.replace(/\.000Z$/, 'Z')}` : f.name;
 }
 
-// The fields of a definition in the order of a definition file. kind determines the input.
+// A definition's fields, in the same order as in a definition file. kind determines the input.
 export const fields = [
   { name: 'description', kind: 'text', label: 'Description', help: 'Free-form text.' },
   { name: 'labels', kind: 'labels', label: 'Labels',
@@ -188,7 +188,7 @@ export function stopText(effects = []) {
   return text[0].toUpperCase() + text.slice(1);
 }
 
-// allWarnings returns the warnings about the change and those about its semaphores. Identical warnings are merged.
+// allWarnings returns the warnings about the change and about its semaphores. Identical warnings are merged.
 export function allWarnings(effects = [], whole = []) {
   const byText = new Map();
   for (const e of effects) for (const w of e.warnings ?? []) byText.set(w, [...(byText.get(w) ?? []), e.semaphore]);

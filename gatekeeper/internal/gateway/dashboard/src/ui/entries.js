@@ -9,7 +9,7 @@ import { openUndo } from './review.js';
 const edits = ['EVENT_KIND_CREATED', 'EVENT_KIND_REPLACED', 'EVENT_KIND_DELETED'];
 const undoRole = (kind) => (edits.includes(kind) ? 'ROLE_EDITOR' : 'ROLE_OPERATOR');
 
-// Entries shows journal entries, newest first. The entries of a change are grouped, with one button to undo them all.
+// Entries shows journal entries, newest first. A change's entries are grouped, with one button to undo them all.
 export function Entries({ entries, semaphore, onChange }) {
   let last = '';
   return html`<ol class="entries">

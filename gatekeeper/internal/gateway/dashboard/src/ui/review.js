@@ -11,14 +11,14 @@ import { Effects } from './effects.js';
 import { Failure, Loaded, notify } from './feedback.js';
 import { DrainField, drain, problem } from './options.js';
 
-// changeID returns the id of the change in a response, which is needed to undo it.
+// changeID returns the change id in a response, which is needed to undo the change.
 export const changeID = (result) => result.change ?? result.revision ?? result.cordon?.revision;
 
 // Review shows preview(signal), the effects of a change, and makes the change with run({reason, author, request_id,
 // ...}, preview).
 //  done(result)        returns text about what was done; if the result has a change id, the user can undo it
 //  role, semaphore     required by the change
-//  verb                the label of the button
+//  verb                the button's label
 //  nothing(preview)    returns the reason if there is nothing to do
 //  deps                what the preview depends on, if the children can change it
 //  extra(preview)      returns additional contents

@@ -81,7 +81,7 @@ function UserButton() {
     html`<${Dialog} title="You" onClose=${() => setOpen(false)}>
       ${s.authenticated
         ? html`<p>You are authenticated as <strong>${s.principal}</strong>,
-          by ${s.credential}. <a href="/access">Your permissions</a></p>
+          with ${s.credential}. <a href="/access">Your permissions</a></p>
             <p class="row end"><button type="button"
               onClick=${() => logout().catch(() => {}).then(() => navigate('/login'))}>Log out</button></p>`
         : html`<p>These servers do not authenticate callers, so anyone may do anything.</p>

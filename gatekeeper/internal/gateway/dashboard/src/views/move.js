@@ -2,7 +2,7 @@
 // and label; each change is previewed, made and tracked.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { all, get, post } from '../lib/api.js';
-import { capitalize, count, plural, summarizeNames } from '../lib/format.js';
+import { capitalize, plural, summarizeNames } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { useKnown } from '../lib/known.js';
 import { useQuery, useTitle } from '../lib/router.js';
@@ -25,7 +25,7 @@ const tabs = [['move', 'Move'], ['pause', 'Pause'], ['resume', 'Resume'], ['cord
 const list = (text) => text.split(/[\n,]/).map((s) => s.trim()).filter(Boolean);
 
 // useSelection returns the selected semaphores: names, globs and labels from the URL, or the semaphores that match the
-// filters of the overview.
+// overview's filters.
 function useSelection() {
   const [params, change] = useQuery();
   const [names, setNames] = useState(params.getAll('names').join('\n'));
@@ -122,10 +122,10 @@ function MoveNotes({ preview }) {
   const problems = (preview.not_moved ?? []).filter((n) => n.problem);
   const others = (preview.not_moved ?? []).length - problems.length;
   return html`
-    <p class="lead">${preview.moves?.length ? `${plural(preview.moves.length, 'semaphore moves', 'semaphores move')}.` : preview.mistake ? '' : 'There is nothing to move.'}${others > 0 && html`<span class="faint"> ${count(others)} others need no change.</span>`}</p>
+    <p class="lead">${preview.moves?.length ? `${plural(preview.moves.length, 'semaphore moves', 'semaphores move')}.` : preview.mistake ? '' : 'There is nothing to move.'}${others > 0 && html`<span class="faint"> ${plural(others, 'other needs', 'others need')} no change.</span>`}</p>
     ${preview.mistake && html`<p class="note">${preview.mistake}</p>`}
     ${preview.doubts?.length > 0 &&
-      html`<div class="failure" role="alert"><p class="failure-text">This move is likely a mistake.</p>
+      html`<div class="failure" role="alert"><p class="failure-text">This move is probably a mistake.</p>
         <ul>${preview.doubts.map((d) => html`<li>${d}</li>`)}</ul></div>`}
     ${problems.length > 0 &&
     html`<div class="warnings">
@@ -278,5 +278,5 @@ export function Move() {
           ? html`<${CordonForm} />`
           : action === 'move'
             ? html`<${MoveForm} />`
-            : html`<${Empty} title="There is no such form." />`}`;
+            : html`<${Empty} title="There is no such action." />`}`;
 }

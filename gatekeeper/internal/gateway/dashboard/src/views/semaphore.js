@@ -114,7 +114,7 @@ function Actions({ record, onChange }) {
     />`}`;
 }
 
-// Figures shows the current numbers of a semaphore.
+// Figures shows a semaphore's current numbers.
 function Figures({ record, holders, live }) {
   const used = Number(record.used ?? 0);
   const permits = record.definition.permits ?? 0;

@@ -95,7 +95,7 @@ export function Certificates({ members }) {
   return html`<section class="panel">
     <h2>Certificates</h2>
     <${Table}
-      caption="Certificates of the servers"
+      caption="Server certificates"
       rows=${rows}
       rowKey=${(c) => `${c.server} ${c.port}`}
       empty=${html`<${Empty} title="No responding server uses TLS." />`}

@@ -14,8 +14,8 @@ import { Table } from '../../ui/table.js';
 const tones = { claimed: 'accent', done: 'run', spent: 'stop', failed: 'deny', 'cut short': 'stop',
   open: 'wait', forgotten: 'idle' };
 
-// The API lists firings in ascending order of due time. The newest come first here, so all pages are read, of which
-// there are few.
+// The API lists firings in ascending order of due time. The newest come first here, so all pages are read. There are
+// only a few.
 async function newestFirst(name, signal) {
   let token = '';
   let page;
@@ -44,8 +44,8 @@ export function Firings({ name, events }) {
           caption="Firings"
           rows=${data.firings.slice(0, shown)}
           rowKey=${(f) => firingName(f.firing)}
-          empty=${html`<${Empty} title="No firing is remembered.">Callers that specify a firing, such as
-            gkctl run --firing, are listed here.<//>`}
+          empty=${html`<${Empty} title="No firings are remembered.">Firings appear here when a caller specifies one, for example with
+            gkctl run --firing.<//>`}
           columns=${[
             ['Firing', (f) => firingName(f.firing), 'name'],
             ['State', (f) => html`<span class="tag tone-${tones[enumText(f.state, 'FIRING_STATE_')] ?? 'idle'}">${enumText(f.state, 'FIRING_STATE_')}</span>`],

@@ -1,7 +1,7 @@
-// The holders, waiters and denied callers of a semaphore, and its past holders.
+// A semaphore's current and past holders, its waiters, and its denied callers.
 import { useState } from 'preact/hooks';
 import { get, path, post } from '../../lib/api.js';
-import { count, dateTime, ms, seconds } from '../../lib/format.js';
+import { count, dateTime, ms, plural, seconds } from '../../lib/format.js';
 import { html } from '../../lib/html.js';
 import { byline } from '../../lib/session.js';
 import { useData } from '../../lib/use.js';
@@ -128,8 +128,8 @@ function Waiters({ data }) {
       note=${data.next_page_token && 'More callers are waiting than are shown here.'}
     />
     ${(data.tasks ?? []).map((t) =>
-      html`<p key=${t.job}><a href=${`/jobs/${encodeURIComponent(t.job)}`}>${t.job}</a>: ${count(t.tasks)} tasks
-        are waiting for a worker.</p>`)}
+      html`<p key=${t.job}><a href=${`/jobs/${encodeURIComponent(t.job)}`}>${t.job}</a>:
+        ${plural(t.tasks, 'task is', 'tasks are')} waiting for a worker.</p>`)}
   </section>`;
 }
 
@@ -167,7 +167,7 @@ function Denied({ name, events }) {
         ${data.misspelled?.length > 0 &&
         html`<h3>Possible typos of this name</h3>
           <ul>${data.misspelled.map((d) =>
-            html`<li>${who(d.identity)} asked for <code>${d.semaphore}</code>, which does not exist.</li>`)}</ul>`}`}
+            html`<li>${who(d.identity)} requested <code>${d.semaphore}</code>, which does not exist.</li>`)}</ul>`}`}
     <//>
   </section>`;
 }

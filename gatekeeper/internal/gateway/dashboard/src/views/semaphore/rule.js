@@ -1,4 +1,4 @@
-// The rule of a semaphore, and the form that edits it.
+// A semaphore's rule, and the form that edits it.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { get, path, post } from '../../lib/api.js';
 import { fromDraft, merge, toDraft } from '../../lib/draft.js';

@@ -1,4 +1,4 @@
-// The jobs of a semaphore, and its workers.
+// A semaphore's jobs and workers.
 import { get } from '../../lib/api.js';
 import { html } from '../../lib/html.js';
 import { useData } from '../../lib/use.js';

@@ -1,4 +1,4 @@
-// The holders of a semaphore over time, as far back as the journal goes.
+// A semaphore's holders over time, as far back as the journal goes.
 import { get } from '../../lib/api.js';
 import { brief, dateTime, plural, shortTime } from '../../lib/format.js';
 import { html } from '../../lib/html.js';

@@ -119,7 +119,7 @@ func (s *operatorService) ListCordons(ctx context.Context, m *gatekeeperv1.ListC
 	return out, nil
 }
 
-// ListHistory pages backward from the newest entry. A page may end within a revision, so its token includes the
+// ListHistory pages backward from the newest entry. A page may end within a revision, so its token includes the entry's
 // ordinal.
 func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListHistoryRequest) (*gatekeeperv1.ListHistoryResponse, error) {
 	chosen, limit, from, err := s.listFrom(ctx, m)
@@ -184,8 +184,8 @@ func (s *operatorService) ListHistory(ctx context.Context, m *gatekeeperv1.ListH
 	return out, nil
 }
 
-// isOrdinaryEnd reports whether an entry records the ordinary end of a permit. There are many such entries, and they
-// are rarely needed.
+// isOrdinaryEnd reports whether an entry records that a permit ended in an ordinary way. These entries are numerous and
+// rarely needed.
 func isOrdinaryEnd(entry *fsm.JournalEntry) bool {
 	return slices.Contains([]fsm.EventKind{fsm.Released, fsm.Expired, fsm.Abandoned}, entry.Kind)
 }

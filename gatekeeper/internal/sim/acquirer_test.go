@@ -48,7 +48,7 @@ func (p *program) acquireRepeatedly(w jobSpec, ids jobIdentities, rng *rand.Rand
 		w.weight = ids.weight
 	}
 	for range 1 + rng.IntN(4) {
-		proc := p.now()
+		proc := p.currentProcess()
 		switch rng.IntN(4) {
 		case 0:
 			p.poll(proc, w, rng)
@@ -74,10 +74,10 @@ func (p *program) acquireWithRetries(proc *process, w jobSpec, rng *rand.Rand) {
 			return
 		} else if rng.IntN(2) == 0 {
 			oldProc := proc // the process may have been replaced by the time the cancellation is sent
-			p.late.Go(func() { oldProc.cancelRequest(acquireRequest) })
+			p.lateCalls.Go(func() { oldProc.cancelRequest(acquireRequest) })
 			w.requestID = fmt.Sprintf("r%x", rng.Uint64())
 		}
-		proc = p.now()
+		proc = p.currentProcess()
 	}
 }
 
@@ -146,7 +146,7 @@ func (p *program) ignoreNotices(proc *process, w jobSpec, rng *rand.Rand) {
 		}
 	}
 	if background {
-		p.late.Go(act)
+		p.lateCalls.Go(act)
 		return
 	}
 	act()

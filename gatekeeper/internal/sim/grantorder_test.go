@@ -29,7 +29,7 @@ func newGrantOrder(tr *replayedLog, tasks *taskTracker, h *history.History) *gra
 	return ts
 }
 
-// event tracks the weight in use, and reports grants that exceed the permits of the definition in force.
+// event tracks the weight in use, and reports grants that exceed the current definition's number of permits.
 func (ts *grantOrder) event(e *fsm.Event, l raft.Log) {
 	switch e.Kind {
 	case fsm.Granted:
@@ -72,7 +72,7 @@ func (ts *grantOrder) entry(commands []fsm.Command, results []fsm.Result, l raft
 					ts.fail("entry %d grants token %d of %s with weight %d to %v, which overtakes %v with weight %d",
 						l.Index, r.Permit.Token, c.Semaphore, c.Weight, c.Identity, heavy.Identity, heavy.Weight)
 				}
-				ts.handedOver(freed[c.Semaphore], &c)
+				ts.countHandover(freed[c.Semaphore], &c)
 			}
 		default: // the command may free permits
 			clear(refused)
@@ -80,15 +80,15 @@ func (ts *grantOrder) entry(commands []fsm.Command, results []fsm.Result, l raft
 	}
 }
 
-// handedOver counts grants in the same entry as the release that made room for them.
-func (ts *grantOrder) handedOver(freed uint64, c *fsm.Grant) {
+// countHandover counts grants in the same entry as the release that made room for them.
+func (ts *grantOrder) countHandover(freed uint64, c *fsm.Grant) {
 	if c.Worker && c.Weight > 1 {
 		ts.world.paths.inc(heavyTask)
 	}
 	if freed == 0 {
 		return
 	}
-	switch _, task := ts.tasks.handed[freed]; {
+	switch _, task := ts.tasks.taskByToken[freed]; {
 	case task && !c.Worker:
 		ts.world.paths.inc(workerToCaller)
 	case !task && c.Worker:

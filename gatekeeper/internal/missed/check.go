@@ -19,7 +19,7 @@ func (l *Listener) adopt(e *epoch.Epoch, state *fsm.State) {
 	})
 }
 
-// track creates the record of a semaphore from the state. Tracking starts at from.
+// track creates a semaphore's record from the state. Tracking starts at from.
 func (l *Listener) track(state *fsm.State, name string, every time.Duration, from time.Time) {
 	r := &record{name: name, index: len(l.list), every: every, from: from, holders: make(map[uint64]*holding), next: from}
 	for p := range state.Holders(name) {
@@ -63,8 +63,8 @@ func (l *Listener) drop(r *record) {
 	l.watched.Store(int64(len(l.records)))
 }
 
-// check checks which semaphores are missing their work, one chunk at a time, and proposes the notes that are missing
-// from the journal.
+// check finds the semaphores that are missing their work, one chunk at a time, and proposes the notes that the journal
+// lacks.
 func (l *Listener) check(e *epoch.Epoch) {
 	more := true
 	for from := 0; more; from += epoch.Chunk {
@@ -83,8 +83,8 @@ func (l *Listener) check(e *epoch.Epoch) {
 	}
 }
 
-// checkChunk judges the due records of one chunk. It returns the commands to propose, the names of their semaphores,
-// and whether there are more chunks.
+// checkChunk judges the records in one chunk that are due for a check. It returns the commands to propose, the names of
+// their semaphores, and whether there are more chunks.
 func (l *Listener) checkChunk(term uint64, from int) (notes []fsm.Command, names []string, more bool) {
 	now := time.Now()
 	supported := l.cfg.State().FeatureLevel() >= fsm.Level(fsm.NoteMissed{})
@@ -100,7 +100,7 @@ func (l *Listener) checkChunk(term uint64, from int) (notes []fsm.Command, names
 		r.noting = true
 		cmd := fsm.NoteMissed{Semaphore: r.name, Term: term, Missed: r.Kind, Text: r.Text, At: now}
 		if r.Kind == fsm.NothingMissed {
-			cmd.Text = "there is activity again after missed work"
+			cmd.Text = "activity has resumed after missed work"
 		}
 		notes, names = append(notes, cmd), append(names, r.name)
 	}

@@ -10,10 +10,10 @@ import (
 )
 
 // dialMembers dials every other member once, so that the members record each other's data directories. Raft itself
-// connects two followers only when one of them requests votes. If members met only then, one that had lost its data
-// could go undetected. acquaint dials all members again while this member has no contact with a leader, when the
-// membership changes, and when a peer connects with a changed statement. It trusts only the answer that a member gives
-// at its configured address.
+// connects two followers only when one of them requests votes. If members did not meet before that, a member that had
+// lost its data could go undetected. dialMembers dials all members again while this member has no contact with a
+// leader, and when a peer connects before Raft has started or with a changed statement. It trusts only the response
+// from a member's configured address.
 func (n *Node) dialMembers() {
 	ticker := time.NewTicker(n.cfg.Timeouts.Heartbeat)
 	defer ticker.Stop()
@@ -23,7 +23,7 @@ func (n *Node) dialMembers() {
 		case <-n.redial:
 			all = true
 		case <-ticker.C:
-		case <-n.life.Done():
+		case <-n.ctx.Done():
 			return
 		}
 		if servers, err := n.servers(); err == nil {
@@ -34,7 +34,7 @@ func (n *Node) dialMembers() {
 		}
 		select { // any peer can trigger this, but must not cause a tight loop
 		case <-time.After(n.cfg.Timeouts.Heartbeat / 8):
-		case <-n.life.Done():
+		case <-n.ctx.Done():
 			return
 		}
 	}

@@ -100,7 +100,7 @@ func (e *etcdSystem) create(ctx context.Context, caller int, key string) (bool, 
 }
 
 func (e *etcdSystem) pair(ctx context.Context, caller int) (int, error) {
-	key := own(caller)
+	key := ownKey(caller)
 	granted, err := e.create(ctx, caller, key)
 	if err != nil {
 		return 0, err

@@ -27,7 +27,7 @@ func newIdentities(name string, number int) identities {
 	}
 }
 
-// incarnation is the last token of a process, and the time until which the process believes it holds the permit.
+// incarnation is a process's last token and the time until which the process believes it holds the permit.
 type incarnation struct {
 	token uint64
 	until time.Duration
@@ -77,14 +77,14 @@ func (b *bare) runIncarnations(ctx context.Context) {
 	}
 }
 
-// withNewID returns a new acquisition with the same parameters.
+// withNewID returns the same request with a new request id.
 func (b *bare) withNewID(r history.Request) history.Request {
 	id := b.request(Semaphore{}, r.Identity).RequestID
 	r.RequestID = id
 	return r
 }
 
-// attemptQuickly makes attempts without backoff. If an attempt has an unknown outcome, it is retried or abandoned.
+// attemptQuickly repeats a request without backoff. If an attempt has an unknown outcome, it is retried or abandoned.
 func (b *bare) attemptQuickly(ctx context.Context, s Semaphore, r history.Request) (history.Response, bool) {
 	wait := b.chance(b.waitFraction) && r.RequestID != ""
 	for range 4 {
@@ -126,8 +126,8 @@ func (b *bare) sendStraggler(ctx context.Context, s Semaphore, r history.Request
 	})
 }
 
-// sendOvertaken starts an acquisition that may reach the server after a later acquisition by the same identity has been
-// answered.
+// sendOvertaken starts an acquisition that may reach the server after the server has responded to a later acquisition
+// by the same identity.
 func (b *bare) sendOvertaken(ctx context.Context, s Semaphore, r history.Request) {
 	b.acquireInBackground(ctx, s, r, 0)
 }
@@ -185,7 +185,7 @@ func (b *bare) releasePlan(s Semaphore) releasePlan {
 func (b *bare) holdIgnoringNotices(ctx context.Context, s Semaphore, r history.Request, resp history.Response, d releasePlan) {
 	record := history.Belief{Semaphore: s.Name, Token: resp.Token, Weight: r.Weight, From: b.Now(), Until: resp.SafeUntil}
 	if record.Until <= record.From {
-		return // the response came too late
+		return // the response arrived too late
 	}
 	b.Belief(record)
 	if !d.releases {

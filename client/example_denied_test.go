@@ -42,7 +42,7 @@ func ExampleDeniedError() {
 	// ACQUIRER_MISMATCH
 	//   Acquirer "db7" does not match the acquirer pattern "app[12]" of semaphore "billing".
 	// WEIGHT_EXCEEDS_PERMITS
-	//   Weight 2 exceeds the 1 permit of semaphore "billing" and can never fit.
+	//   Weight 2 exceeds the 1 permit of semaphore "billing", so it can never be granted.
 	// NO_FREE_PERMIT
 	//   The only permit of semaphore "billing" is taken.
 }

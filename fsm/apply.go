@@ -18,10 +18,10 @@ func invalid(format string, args ...any) InvalidResult {
 	return InvalidResult{Why: fmt.Sprintf(format, args...)}
 }
 
-// timely reports whether to apply a command that a leader proposed without a caller's request. madeIn is the term in
-// which it was proposed. The log entry must have been appended in the same term: a later leader has given every permit
-// its full duration again, so an earlier leader's timers are obsolete.
-func (d *draft) timely(madeIn uint64) bool { return madeIn == d.term }
+// inCurrentTerm reports whether to apply a command that a leader proposed without a caller's request. madeIn is the
+// term in which it was proposed. The log entry must have been appended in the same term: a later leader has given every
+// permit its full duration again, so an earlier leader's timers are obsolete.
+func (d *draft) inCurrentTerm(madeIn uint64) bool { return madeIn == d.term }
 
 // invalidCooling reports whether a cooling period is out of bounds. Safety after a restore depends on the upper bound:
 // no slot remains taken for longer than the largest duration.

@@ -11,7 +11,7 @@ import (
 // time are refused rather than run again. Firings that are forgotten individually may run again.
 func (d *draft) forget(c Forget) Result {
 	g := d.gate(c.Semaphore)
-	if !d.timely(c.Term) || (g.definition == nil && g.claims == 0) {
+	if !d.inCurrentTerm(c.Term) || (g.definition == nil && g.claims == 0) {
 		return RevisionResult{}
 	}
 	var drop []*semaphore.Claim
@@ -53,7 +53,7 @@ func (d *draft) forget(c Forget) Result {
 
 // trimRequests forgets the requests that, by the leader's clock, have been remembered long enough.
 func (d *draft) trimRequests(c Trim) Result {
-	if !d.timely(c.Term) {
+	if !d.inCurrentTerm(c.Term) {
 		return RevisionResult{}
 	}
 	left := MaxTrimmed

@@ -18,7 +18,7 @@ const maxDrains = 16
 
 // endDrain ends the drains begun by one change.
 func (d *draft) endDrain(c EndDrain) Result {
-	if !d.timely(c.Term) {
+	if !d.inCurrentTerm(c.Term) {
 		return RevisionResult{}
 	}
 	before := d.revision
@@ -78,7 +78,7 @@ func (d *draft) endNamedDrain(name string, c EndDrain, ensureRevision func()) {
 
 // revert ends the temporary edits made by one change.
 func (d *draft) revert(c Revert) Result {
-	if !d.timely(c.Term) {
+	if !d.inCurrentTerm(c.Term) {
 		return RevisionResult{}
 	}
 	before := d.revision

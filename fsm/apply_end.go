@@ -32,7 +32,7 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	after, kind := p, e.kind
 	if e.cooling > 0 {
 		cooling := *p
-		cooling.Owes = false // the cooling period covers the time that was owed
+		cooling.OldTokensInUse = false // the cooling period covers the time that was owed
 		cooling.State, cooling.Duration, cooling.Ended, cooling.Order = semaphore.Cooling, e.cooling, e.how, p.Order.Drained()
 		after, kind = &cooling, CoolingEvent
 		d.setPermit(p, after)
@@ -125,7 +125,7 @@ func (d *draft) expire(c Expire) Result {
 		return invalid("expire: the cooling period %v is not between 0 and %v", c.Cooling, d.largestDuration)
 	}
 	p := d.Permit(c.Token)
-	if !d.timely(c.Term) || p == nil || p.State != semaphore.Live {
+	if !d.inCurrentTerm(c.Term) || p == nil || p.State != semaphore.Live {
 		return PermitResult{Permit: p}
 	}
 	if !d.holdsLostPermits(p.Semaphore) {
@@ -143,7 +143,7 @@ func (d *draft) expire(c Expire) Result {
 func (d *draft) hold(p *semaphore.Permit) *semaphore.Permit {
 	held := *p
 	// No time is owed, because the superseded tokens had earlier deadlines.
-	held.State, held.Order, held.Owes = semaphore.Held, p.Order.Drained(), false
+	held.State, held.Order, held.OldTokensInUse = semaphore.Held, p.Order.Drained(), false
 	d.setPermit(p, &held)
 	return &held
 }
@@ -160,7 +160,7 @@ func (d *draft) abandon(c Abandon) Result {
 		return invalid("abandon: the cooling period %v is not between 0 and %v", c.Cooling, d.largestDuration)
 	}
 	p := d.Permit(c.Token)
-	if !d.timely(c.Term) || p == nil || p.State != semaphore.Live {
+	if !d.inCurrentTerm(c.Term) || p == nil || p.State != semaphore.Live {
 		return PermitResult{Permit: p}
 	}
 	after, revision := d.end(p, ending{how: semaphore.EndAbandoned, kind: Abandoned, cooling: c.Cooling})
@@ -180,7 +180,7 @@ func (d *draft) clear(c Clear) Result {
 // endCooling frees the slot of a cooling permit. A claim that is still held is opened, because the permit was lost.
 func (d *draft) endCooling(c EndCooling) Result {
 	p := d.Permit(c.Token)
-	if !d.timely(c.Term) || p == nil || p.State != semaphore.Cooling {
+	if !d.inCurrentTerm(c.Term) || p == nil || p.State != semaphore.Cooling {
 		return PermitResult{Permit: p}
 	}
 	revision := d.advance()

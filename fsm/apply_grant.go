@@ -109,7 +109,7 @@ func (d *draft) reacquire(c Grant, facts *semaphore.Facts) Result {
 	now := *own
 	now.Token, now.RequestID, now.Metadata = d.lastToken, c.RequestID, c.Metadata
 	now.Duration = max(own.Duration, facts.Definition.Duration)
-	now.Owes = own.Owes || !c.Replaces
+	now.OldTokensInUse = own.OldTokensInUse || !c.Replaces
 	d.note(JournalEntry{Kind: SupersededEvent, Semaphore: own.Semaphore, Permit: own, At: c.At})
 	d.rememberEnd(own, semaphore.EndSuperseded)
 	d.setPermit(own, nil)
@@ -143,14 +143,14 @@ func (d *draft) extend(c Extend) Result {
 		return invalid("extend: the duration %v is not between %v and %v", c.Duration, semaphore.MinDuration, d.largestDuration)
 	}
 	p := d.Permit(c.Token)
-	if p == nil || p.State != semaphore.Live || p.Duration == c.Duration || (c.Duration < p.Duration && !d.timely(c.Term)) {
+	if p == nil || p.State != semaphore.Live || p.Duration == c.Duration || (c.Duration < p.Duration && !d.inCurrentTerm(c.Term)) {
 		return PermitResult{Permit: p}
 	}
 	revision := d.advance()
 	extended := *p
 	extended.Duration = c.Duration
 	if c.Duration < p.Duration {
-		extended.Owes = false // the leader shortens the duration only after the owed time has passed
+		extended.OldTokensInUse = false // the leader shortens the duration only after the owed time has passed
 	}
 	d.setPermit(p, &extended)
 	d.emit(Event{Kind: DurationChanged, Semaphore: p.Semaphore, Permit: &extended})

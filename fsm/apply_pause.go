@@ -66,7 +66,7 @@ func (d *draft) resume(c Resume) Result {
 		if err := d.validNames(c.Names); err != nil {
 			return invalid("resume: %v", err)
 		}
-	} else if c.Term != 0 && !d.timely(c.Term) {
+	} else if c.Term != 0 && !d.inCurrentTerm(c.Term) {
 		return RevisionResult{}
 	}
 	var resumed []string
@@ -213,7 +213,7 @@ func (d *draft) uncordon(c Uncordon) Result {
 	if r := d.repeated(request, repeatedChange); r != nil {
 		return r
 	}
-	if c.Term != 0 && !d.timely(c.Term) {
+	if c.Term != 0 && !d.inCurrentTerm(c.Term) {
 		return RevisionResult{}
 	}
 	i, found := search(d.cordons, c.ID, cordonID)

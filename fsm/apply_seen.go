@@ -12,7 +12,7 @@ import (
 // recordSightings remembers callers. This does not count as a change, because sightings do not affect decisions. They
 // arrive every second, and a revision for each would wake every caller that waits for changes.
 func (d *draft) recordSightings(c Sight) Result {
-	if !d.timely(c.Term) {
+	if !d.inCurrentTerm(c.Term) {
 		return RevisionResult{}
 	}
 	for i, seen := range c.Sightings {
@@ -46,7 +46,7 @@ func validSighting(s Sighting) error {
 
 // noteMissed records that a semaphore has started or stopped missing its expected work. Only the journal stores it.
 func (d *draft) noteMissed(c NoteMissed) Result {
-	if !d.timely(c.Term) || d.Definition(c.Semaphore) == nil {
+	if !d.inCurrentTerm(c.Term) || d.Definition(c.Semaphore) == nil {
 		return RevisionResult{}
 	}
 	kind := MissedEvent
@@ -61,7 +61,7 @@ func (d *draft) noteMissed(c NoteMissed) Result {
 
 // endQuarantine allows grants again.
 func (d *draft) endQuarantine(c EndQuarantine) Result {
-	if !d.timely(c.Term) || d.quarantine == 0 {
+	if !d.inCurrentTerm(c.Term) || d.quarantine == 0 {
 		return RevisionResult{}
 	}
 	revision := d.advance()

@@ -144,7 +144,7 @@ func (d *draft) settleTask(p *semaphore.Permit, e ending) {
 	}
 	run := semaphore.Run{End: e.how, Job: e.job, Stop: p.Stop}
 	after := d.JobByNumber(t.Job).Settle(t, run, work.Report{Result: e.result, Failure: e.failure})
-	if after.State == work.Waiting && e.cooling > 0 && run.CutShort() && (e.how != semaphore.EndReleased || p.Owes) {
+	if after.State == work.Waiting && e.cooling > 0 && run.CutShort() && (e.how != semaphore.EndReleased || p.OldTokensInUse) {
 		return
 	}
 	d.updateTask(t, &after, e.at)
@@ -221,7 +221,7 @@ func (d *draft) invalidResult(c Release) string {
 // applyCancelJob applies a CancelJob command.
 func (d *draft) applyCancelJob(c CancelJob) Result {
 	j := d.JobByNumber(c.Job)
-	if c.Term != 0 && !d.timely(c.Term) || j == nil || j.State != work.Open {
+	if c.Term != 0 && !d.inCurrentTerm(c.Term) || j == nil || j.State != work.Open {
 		return JobResult{Job: j}
 	}
 	d.advance()
@@ -348,7 +348,7 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 // deleteJob removes a finished job. The leader can also use it to remove an unfinished submission.
 func (d *draft) deleteJob(c DeleteJob) Result {
 	j := d.JobByNumber(c.Job)
-	if c.Term != 0 && !d.timely(c.Term) || j == nil || !j.Over() && (c.Term == 0 || j.State != work.Receiving) {
+	if c.Term != 0 && !d.inCurrentTerm(c.Term) || j == nil || !j.Over() && (c.Term == 0 || j.State != work.Receiving) {
 		return JobResult{Job: j}
 	}
 	d.advance()

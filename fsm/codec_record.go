@@ -121,7 +121,7 @@ func (w *writer) permit(p *semaphore.Permit) *logv1.StoredPermit {
 		Semaphore: p.Semaphore, Identity: identityToProto(p.Identity), Weight: p.Weight, Token: p.Token, Duration: int64(p.Duration),
 		Firing: w.firing(p.Firing), State: uint32(p.State), Stop: uint32(p.Stop), StopReason: order.Reason, StopRevision: order.Revision,
 		GrantedRevision: p.GrantedRevision, GrantedAt: p.GrantedNanos, RequestId: p.RequestID,
-		Metadata: metadataToProto(p.Metadata), Ended: uint32(p.Ended), StopDrain: int64(order.Drain), Owes: p.Owes,
+		Metadata: metadataToProto(p.Metadata), Ended: uint32(p.Ended), StopDrain: int64(order.Drain), Owes: p.OldTokensInUse,
 	}
 }
 
@@ -131,14 +131,14 @@ func (r *reader) permit(in *logv1.StoredPermit) *semaphore.Permit {
 	}
 	out := &semaphore.Permit{
 		Semaphore: in.GetSemaphore(), Identity: r.identity(in.GetIdentity()), Weight: in.GetWeight(), Token: in.GetToken(),
-		Duration: duration(in.GetDuration()), Owes: in.GetOwes(), Firing: r.firing(in.GetFiring()),
+		Duration: duration(in.GetDuration()), OldTokensInUse: in.GetOwes(), Firing: r.firing(in.GetFiring()),
 		State:           semaphore.PermitState(r.enum(in.GetState(), uint32(semaphore.Live), uint32(semaphore.Cooling), "permit state")),
 		Stop:            semaphore.StopCause(r.enum(in.GetStop(), 0, uint32(semaphore.StopTaskCancelled), "stop cause")),
 		GrantedRevision: in.GetGrantedRevision(), GrantedNanos: in.GetGrantedAt(), RequestID: in.GetRequestId(),
 		Metadata: r.labels(in.GetMetadata()).Map(),
 		Ended:    semaphore.End(r.enum(in.GetEnded(), 0, uint32(semaphore.EndCleared), "permit end")),
 	}
-	if out.Owes {
+	if out.OldTokensInUse {
 		r.requires(3)
 		if out.State != semaphore.Live || out.Firing != nil {
 			r.fail("permit %d has superseded another token, but is not live or has a firing", out.Token)

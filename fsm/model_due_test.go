@@ -114,7 +114,7 @@ func (m *model) revert(name string, i int, at time.Time) {
 	m.note(e)
 }
 
-// forgetEnd updates the temporary edits from index i on as if the ended edit had never been made.
+// forgetEnd updates the temporary edits from index i onward as if the ended edit had never been made.
 func (m *model) forgetEnd(name string, i int, end fsm.EditEnd) {
 	for j := i; j < len(m.ends[name]); j++ {
 		later := &m.ends[name][j]

@@ -90,7 +90,9 @@ func (m *model) do(cmd fsm.Command) fsm.Result {
 		}
 		return m.onPermit(c.Token, func(p *semaphore.Permit) bool {
 			return p.State == semaphore.Live && (p.Duration < c.Duration || p.Duration > c.Duration && c.Term == m.term)
-		}, func(p *semaphore.Permit) { p.Owes, p.Duration = p.Owes && c.Duration > p.Duration, c.Duration })
+		}, func(p *semaphore.Permit) {
+			p.OldTokensInUse, p.Duration = p.OldTokensInUse && c.Duration > p.Duration, c.Duration
+		})
 	case fsm.Revoke:
 		if invalidDrain(c.Drain) || c.UnsafeNow && c.Drain != 0 {
 			return fsm.InvalidResult{}
@@ -477,7 +479,7 @@ func (m *model) end(p *semaphore.Permit, how semaphore.End, job semaphore.JobEnd
 	m.settleTask(p, how, job, cooling, e.At)
 	after := *p
 	if cooling > 0 {
-		after.Owes = false
+		after.OldTokensInUse = false
 		after.State, after.Duration, after.Ended, after.Order = semaphore.Cooling, cooling, how, withoutDrain(after.Order)
 		for i := range m.permits {
 			if m.permits[i].Token == p.Token {
@@ -705,7 +707,7 @@ func (m *model) expire(c fsm.Expire) fsm.Result {
 		return m.ended(m.end(p, semaphore.EndExpired, semaphore.JobDone, c.Cooling, fsm.JournalEntry{Kind: fsm.Expired, At: c.At}))
 	}
 	return m.onPermit(c.Token, func(*semaphore.Permit) bool { return true }, func(p *semaphore.Permit) {
-		p.State, p.Order, p.Owes = semaphore.Held, withoutDrain(p.Order), false
+		p.State, p.Order, p.OldTokensInUse = semaphore.Held, withoutDrain(p.Order), false
 		held := *p
 		m.permitRev[p.Semaphore] = m.revision
 		m.note(fsm.JournalEntry{Kind: fsm.HeldEvent, Semaphore: p.Semaphore, Permit: &held, At: c.At})
@@ -726,7 +728,7 @@ func (m *model) reacquire(c fsm.Grant, own *semaphore.Permit, def *semaphore.Def
 		now.Duration = def.Duration
 	}
 	if !c.Replaces {
-		now.Owes = true
+		now.OldTokensInUse = true
 	}
 	m.dropPermit(own.Token)
 	m.permits = append(m.permits, now)

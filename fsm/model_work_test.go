@@ -172,7 +172,7 @@ func (m *model) settleTask(p *semaphore.Permit, outcome semaphore.End, job semap
 	released := outcome == semaphore.EndReleased
 	lost := outcome == semaphore.EndExpired || outcome == semaphore.EndCleared || outcome == semaphore.EndFreedUnsafely
 	spent := t.Attempts >= cmp.Or(j.MaxAttempts, 3)
-	if cooling > 0 && (lost && !spent || released && p.Owes && job == semaphore.JobCutShort) {
+	if cooling > 0 && (lost && !spent || released && p.OldTokensInUse && job == semaphore.JobCutShort) {
 		return // the worker may still be running
 	}
 	switch {

@@ -117,9 +117,9 @@ type Permit struct {
 	Stop StopCause
 	// Ended is how the holder of a cooling permit lost or gave up its permit.
 	Ended End
-	// Owes is true if holders of superseded tokens of this permit may still be relying on them. They may do so for
-	// Duration after Token was granted, or after the leader was promoted if that is later.
-	Owes bool
+	// OldTokensInUse is set if holders of superseded tokens of this permit may still be relying on them. They may do so
+	// for Duration after Token was granted, or after the leader was promoted if that is later.
+	OldTokensInUse bool
 }
 
 // GrantedAt returns the time of the grant by the granting leader's clock, or zero if unknown. It is for display only.

@@ -125,7 +125,7 @@ func weightExceedsSentence(req *Request, f *Facts) string {
 	case f.Definition.Permits == 0:
 		return "The " + name + " has 0 permits and admits no callers"
 	}
-	return "Weight " + weight + " exceeds " + permits(f.Definition) + " of " + name + " and can never fit"
+	return "Weight " + weight + " exceeds " + permits(f.Definition) + " of " + name + ", so it can never be granted"
 }
 
 // tooFarAheadSentence does not say which time is wrong: it may be the firing's due time, the caller's clock or the

@@ -20,7 +20,7 @@ func (s *Server) TakeOver(t testing.TB, semaphore string, token uint64, reason s
 }
 
 // CancelJob cancels a job as an operator would: no more of its tasks are handed out, and workers holding one must stop.
-// The other switches treat a worker like any other permit holder.
+// The server's other controls treat a worker like any other permit holder.
 func (s *Server) CancelJob(t testing.TB, id, reason string) {
 	t.Helper()
 	s.do(t, "cancel job "+id, func(ctx context.Context) error {

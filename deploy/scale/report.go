@@ -104,7 +104,7 @@ func (r *report) print(out io.Writer) {
 		}
 		fmt.Fprintln(w)
 	}
-	row("one server", func(s stage) string { return fmt.Sprintf("%.0f %%", 100*s.Part) })
+	row("one server", func(s stage) string { return fmt.Sprintf("%.0f%%", 100*s.Part) })
 	row("definitions", func(s stage) string { return fmt.Sprint(s.Definitions) })
 	row("permits", func(s stage) string { return fmt.Sprint(s.Permits) })
 	row("clients with a stream", func(s stage) string { return fmt.Sprint(s.Clients) })

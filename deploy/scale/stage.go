@@ -22,7 +22,7 @@ type stage struct {
 	// Filled is the memory usage of the whole server. Restarted is its memory usage after it was killed and restarted.
 	Filled    memory           `json:"filled"`
 	Restarted memory           `json:"restarted"`
-	FillRate  float64          `json:"permits_a_second"`
+	FillRate  float64          `json:"permits_per_second"`
 	Costs     costs            `json:"costs"`
 	Snapshot  *snapshots.Delay `json:"snapshot,omitempty"`
 	Restart   restart          `json:"restart"`
@@ -58,7 +58,7 @@ func (s *scale) measureFull(ctx context.Context, r *report) error {
 	for _, part := range parts() {
 		st, err := s.measureStage(ctx, server, f, part)
 		if err != nil {
-			return fmt.Errorf("at %.0f %%: %w\n%s", 100*part, err, server.LogTail())
+			return fmt.Errorf("at %.0f%%: %w\n%s", 100*part, err, server.LogTail())
 		}
 		r.Stages = append(r.Stages, *st)
 	}

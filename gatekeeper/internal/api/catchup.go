@@ -12,7 +12,7 @@ import (
 )
 
 // CatchUp returns the missed firings that should still run, as decided by semaphore.Misfires. Like a claim, it confirms
-// leadership: based on a stale state, it could return firings that have already run.
+// leadership: with a stale state, it could return firings that have already run.
 func (s *permitService) CatchUp(ctx context.Context, m *gatekeeperv1.CatchUpRequest) (*gatekeeperv1.CatchUpResponse, error) {
 	if err := semaphore.ValidSemaphoreName(m.GetSemaphore()); err != nil {
 		return nil, err

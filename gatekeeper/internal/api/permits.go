@@ -222,7 +222,7 @@ func (s *permitService) ListHolders(ctx context.Context, m *gatekeeperv1.ListHol
 	}
 	if !asOf.IsZero() {
 		if len(m.GetStates()) > 0 {
-			return nil, invalid("states", m.GetStates()[0].String(), "must be empty with at: only holders are known for a past time")
+			return nil, invalid("states", m.GetStates()[0].String(), "cannot be combined with at: only holders are known for past times")
 		}
 		wanted := func(name string) bool { return chosen.MatchNow(state, name) }
 		return holdersAt(state, wanted, m, asOf, limit, from), nil

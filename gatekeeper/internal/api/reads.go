@@ -184,7 +184,7 @@ func (s *definitionService) Explain(ctx context.Context, m *gatekeeperv1.Explain
 	for i, step := range steps {
 		out.Steps[i] = &gatekeeperv1.Step{Number: uint32(step.Number), Name: step.Name, Passed: step.Passed, Text: step.Text}
 	}
-	if decision.Reason == semaphore.NoSuchSemaphore { // the denial itself suggests no name: see selector.NoDefinitionError
+	if decision.Reason == semaphore.NoSuchSemaphore { // the denial itself does not suggest a name: see selector.NoDefinitionError
 		if suggestion := selector.Suggestion(s.cfg.Machine.State(), request.Semaphore, s.viewFilter(ctx)); suggestion != "" {
 			out.Summary += fmt.Sprintf(" Did you mean %q?", suggestion)
 		}

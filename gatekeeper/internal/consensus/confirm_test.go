@@ -108,7 +108,7 @@ func withConfirmer(t *testing.T, servers []raft.Server, f func(r *fakeRaft, c *c
 // sleep advances the bubble's clock by d.
 func sleep(d time.Duration) { <-time.After(d) }
 
-// startConfirm calls confirm and later concurrently, and checks that they return the same result.
+// startConfirm calls confirm and confirmLater concurrently, and checks that they return the same result.
 func startConfirm(c *confirmer, term uint64, at time.Time) <-chan error {
 	done := make(chan error, 1)
 	later := make(chan error, 1)

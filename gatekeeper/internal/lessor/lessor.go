@@ -177,7 +177,7 @@ func (l *Lessor) supersede(e *fsm.Event, state *fsm.State) {
 // put creates a lease for a permit whose duration counts from the given moment.
 func (l *Lessor) put(p *semaphore.Permit, start moment) *lease {
 	le := &lease{token: p.Token, since: start, deadline: start.add(lifetime(p)), cooling: p.State == semaphore.Cooling, index: unscheduled}
-	if p.Owes {
+	if p.OldTokensInUse {
 		l.owed[p.Token] = le.deadline
 	}
 	l.leases[p.Token] = le

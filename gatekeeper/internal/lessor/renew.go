@@ -259,7 +259,7 @@ func (l *Lessor) Held(p *semaphore.Permit) time.Duration {
 // Owed returns how long the slot of a live permit must cool if the permit ends now, because holders of superseded
 // tokens may still rely on it.
 func (l *Lessor) Owed(p *semaphore.Permit) time.Duration {
-	if !p.Owes {
+	if !p.OldTokensInUse {
 		return 0
 	}
 	l.Lock()

@@ -248,7 +248,7 @@ func (p *paths) countCommand(c fsm.Command, r fsm.Result, l raft.Log, before *fs
 		if p.countSuperseding(c.Token, l, before, tr); tr.ended[c.Token].by != 0 {
 			p.inc(supersededTokenEnded)
 		}
-		if old := before.Permit(c.Token); old != nil && old.Owes && c.Cooling > 0 {
+		if old := before.Permit(c.Token); old != nil && old.OldTokensInUse && c.Cooling > 0 {
 			p.inc(cooledForSuperseded)
 		}
 	case fsm.Expire:
@@ -320,7 +320,7 @@ func (p *paths) countCommand(c fsm.Command, r fsm.Result, l raft.Log, before *fs
 
 // countSuperseding counts a permit that ends in a later term than the one in which it superseded another.
 func (p *paths) countSuperseding(token uint64, l raft.Log, before *fsm.State, tr *replayedLog) {
-	if old := before.Permit(token); old != nil && old.Owes && tr.grantTerm[token] != l.Term {
+	if old := before.Permit(token); old != nil && old.OldTokensInUse && tr.grantTerm[token] != l.Term {
 		p.inc(supersedingEndedInLaterTerm)
 	}
 }

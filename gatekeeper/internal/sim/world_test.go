@@ -72,8 +72,8 @@ func (w *world) notifiedLost(token uint64) {
 // now returns the time since the start of the run.
 func (w *world) now() time.Duration { return time.Since(w.start) }
 
-// failf records a failure that must never happen, whatever faults are injected. It does not fail the test immediately,
-// so that the history can be saved first.
+// failf records a failure that must never happen, regardless of the injected faults. It does not fail the test
+// immediately, so that the history can be saved first.
 func (w *world) failf(format string, args ...any) {
 	w.seenMu.Lock()
 	defer w.seenMu.Unlock()

@@ -2,5 +2,5 @@
 
 package store
 
-// disturbed runs a store call. See faulty_on.go.
-func disturbed(_ string, f func() error) error { return f() }
+// withFaults runs a store call. See faulty_on.go.
+func withFaults(_ string, f func() error) error { return f() }

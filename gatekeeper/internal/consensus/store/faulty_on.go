@@ -25,9 +25,9 @@ import (
 // start with GATEKEEPER_, because a server refuses unknown variables with that prefix.
 const DiskVariable = "FAULTY_DISK"
 
-// disturbed runs the store call named op as the state of the simulated disk dictates. All store calls go through
-// disturbed. Reads are never disturbed, because a server has most of its data in memory even if its disk fails.
-func disturbed(op string, f func() error) error {
+// withFaults runs the store call named op as the state of the simulated disk dictates. All store calls go through
+// withFaults. Reads never fail, because a server has most of its data in memory even if its disk fails.
+func withFaults(op string, f func() error) error {
 	file := os.Getenv(DiskVariable)
 	if file == "" || slices.Contains([]string{"first index", "last index", "get log", "get"}, op) {
 		return f()

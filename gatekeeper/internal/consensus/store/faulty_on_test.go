@@ -32,7 +32,7 @@ func TestDisturbed_Delay_TakesLonger(t *testing.T) {
 		for words, want := range map[string]time.Duration{"": 0, "delay 300ms\n": 300 * time.Millisecond} {
 			set(words)
 			start, done := time.Now(), false
-			err := disturbed("set", func() error { done = true; return nil })
+			err := withFaults("set", func() error { done = true; return nil })
 			if took := time.Since(start); err != nil || !done || took != want {
 				t.Errorf("%q: done %t after %v, error %v, want done after %v", words, done, took, err, want)
 			}
@@ -45,20 +45,20 @@ func TestDisturbed_Fail_ReturnsAnErrorBeforeOrAfterTheWrite(t *testing.T) {
 	for words, want := range map[string]bool{"fail write": false, "fail sync": true} {
 		set(words)
 		done := false
-		if err := disturbed("store logs", func() error { done = true; return nil }); !errors.Is(err, syscall.EIO) || done != want {
+		if err := withFaults("store logs", func() error { done = true; return nil }); !errors.Is(err, syscall.EIO) || done != want {
 			t.Errorf("%q: written %t, error %v, want written %t and EIO", words, done, err, want)
 		}
-		if err := disturbed("get log", func() error { return nil }); err != nil {
+		if err := withFaults("get log", func() error { return nil }); err != nil {
 			t.Errorf("%q: a read failed: %v", words, err)
 		}
 	}
 	set("on fire")
-	if err := disturbed("set", func() error { return nil }); err == nil {
+	if err := withFaults("set", func() error { return nil }); err == nil {
 		t.Error("an unknown disk state was accepted")
 	}
 }
 
-// Every write by Raft goes through disturbed, and a failed write is a fault that stops the server.
+// Every write by Raft goes through withFaults, and a failed write is a fault that stops the server.
 func TestDisturbed_FailedWrite_IsAFault(t *testing.T) { eachKind(t, testFailedWrite) }
 
 func testFailedWrite(t *testing.T, kind Kind) {

@@ -84,7 +84,7 @@ func (g *Guard) Do(op string, f func() error) {
 	watchdog := time.AfterFunc(g.cfg.Timeout, func() {
 		g.Fail(fmt.Errorf("store: %s has not returned after %v; the disk is hung", op, g.cfg.Timeout))
 	})
-	err := disturbed(op, f)
+	err := withFaults(op, f)
 	watchdog.Stop()
 	took := time.Since(start)
 	if g.cfg.Observe != nil {

@@ -55,8 +55,8 @@ func buildProgram(t *testing.T) (binary string) {
 	t.Helper()
 	source := program(t)
 	for what, replacement := range map[string]string{
-		`"@every 2s"`:            `"@every 1s"`,
-		`log.Print("exporting")`: `log.Print("exporting ", client.TokenOf(ctx))`,
+		`"@every 2s"`: `"@every 1s"`,
+		`log.Printf("exporting on %s", client.PermitOf(ctx).Acquirer())`: `log.Print("exporting ", client.TokenOf(ctx))`,
 	} {
 		if strings.Count(source, what) != 1 {
 			t.Fatalf("the program does not contain %s exactly once", what)

@@ -13,7 +13,7 @@ import (
 )
 
 func export(ctx context.Context) error {
-	log.Print("exporting") // ctx ends when the job must stop
+	log.Printf("exporting on %s", client.PermitOf(ctx).Acquirer()) // ctx ends when the job must stop
 	return nil
 }
 

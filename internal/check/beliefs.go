@@ -23,9 +23,8 @@ func Beliefs(h *history.History) []Violation {
 			name := op.Request.Semaphore
 			permits[name] = max(permits[name], op.Request.Definition.Permits)
 		case op.Request.Kind == history.Revoke && op.Request.UnsafeNow:
-			token := op.Request.Token
-			if first, ok := freed[token]; !ok || op.At < first {
-				freed[token] = op.At
+			if _, repeated := freed[op.Request.Token]; !repeated && op.Outcome() != history.Refused {
+				freed[op.Request.Token] = op.At
 			}
 		}
 	}

@@ -55,7 +55,7 @@ func firingsOf(h *history.History) *firings {
 		case history.Release:
 			f.addRelease(op)
 		case history.Revoke:
-			if r.UnsafeNow {
+			if r.UnsafeNow && op.Outcome() != history.Refused {
 				t := f.eventsOf(r.Token)
 				t.freed = min(t.freed, op.At)
 			}

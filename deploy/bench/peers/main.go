@@ -282,6 +282,6 @@ func newEcho(ctx context.Context) (*system, error) {
 	return &system{processes: []int{e.PID()}, stop: e.Close, variants: []variant{
 		{Work: denials, System: echo, open: ready(e.Call)},
 		{Work: refreshes, System: echo, open: ready(e.Call)},
-		{Work: tokens, System: echo, open: ready(e.Call)},
+		{Work: tokens, System: echo, open: ready(e.Call), maxCallers: frameStreams},
 	}}, nil
 }

@@ -10,8 +10,8 @@ import (
 // spread is a median with its range.
 type spread struct {
 	Median float64 `json:"median"`
-	Min    float64 `json:"least"`
-	Max    float64 `json:"most"`
+	Min    float64 `json:"min"`
+	Max    float64 `json:"max"`
 }
 
 func spreadOf(all []float64) spread {

@@ -161,8 +161,8 @@ func (r *renewer) beginCall(c *claim) (done func()) {
 	}
 }
 
-// beliefEnded records that belief in a permit has ended. If the leader changes once more, the servers may consider the
-// permit held for the time that afterDeadline returns. The caller holds mu.
+// beliefEnded records that the client no longer believes that it holds a permit. If the leader changes once more, the
+// servers may consider the permit held for the time that afterDeadline returns. The caller holds mu.
 func (r *renewer) beliefEnded(p *Permit) {
 	c := p.claim
 	if c == nil || c.permit != p {

@@ -83,10 +83,10 @@ type MoveRequest struct {
 // undone as a whole. Definitions that do not admit FromGroup are not changed. The response lists what was moved and
 // what was not, the holders that must stop, and reasons why the move may be a mistake (Doubts, Mistake). Move itself
 // rejects only impossible changes. Change is 0 if nothing was moved, for example because no definition admits
-// FromGroup. Mistake then names the argument that is probably wrong. To let a person confirm a move, do a dry run
-// first, then make the move with the dry run's Digest as Expected.
+// FromGroup. Mistake then names the argument that is probably wrong. To ask for confirmation before a move, do a dry
+// run first, then make the move with the dry run's Digest as Expected.
 //
-// The move is made once, however often the call is retried. An application that retries it after an unknown outcome
+// The move is made only once, even if the call is retried. An application that retries it after an unknown outcome
 // must use the same RequestID for both calls. The second call then returns the same response as the first. Servers
 // remember a request for at least 10 minutes, so set a deadline for ctx. A later retry is refused with
 // ErrOutcomeUnknown if the Client generated the id and has seen a revision. All of this also applies to Pause, Resume,

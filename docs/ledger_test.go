@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	// ledgerCommand captures the package and the -run pattern of a command. A pattern that contains a bar is quoted.
+	// ledgerCommand captures the package and the -run pattern of a command. A pattern that contains a pipe is quoted.
 	ledgerCommand = regexp.MustCompile(`go test (?:-race |-count \d+ )*(\S+)[^` + "`" + `]*? -run (?:'([^']+)'|([^ ` + "`" + `]+))`)
 	testFunction  = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Example)\w*)`)
 )

@@ -32,7 +32,7 @@ func (d *draft) end(p *semaphore.Permit, e ending) (*semaphore.Permit, uint64) {
 	after, kind := p, e.kind
 	if e.cooling > 0 {
 		cooling := *p
-		cooling.OldTokensInUse = false // the cooling period covers the time that was owed
+		cooling.OldTokensInUse = false // cooling lasts longer than the holders of old tokens may rely on them
 		cooling.State, cooling.Duration, cooling.Ended, cooling.Order = semaphore.Cooling, e.cooling, e.how, p.Order.Drained()
 		after, kind = &cooling, CoolingEvent
 		d.setPermit(p, after)
@@ -142,7 +142,7 @@ func (d *draft) expire(c Expire) Result {
 // hold keeps the slot of a lost permit until an operator clears it.
 func (d *draft) hold(p *semaphore.Permit) *semaphore.Permit {
 	held := *p
-	// No time is owed, because the superseded tokens had earlier deadlines.
+	// The slot need not cool for the superseded tokens, because their deadlines were earlier.
 	held.State, held.Order, held.OldTokensInUse = semaphore.Held, p.Order.Drained(), false
 	d.setPermit(p, &held)
 	return &held

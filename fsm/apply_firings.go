@@ -7,7 +7,7 @@ import (
 	"github.com/gatekeeperd/gatekeeper/semaphore"
 )
 
-// Operators can repair remembered firings and undo these repairs. The leader plans both. The command lists every firing
+// Operators can repair remembered firings and undo those repairs. The leader plans both. The command lists every firing
 // and the time to which the low-water mark is lowered. The leader takes that time from its clock, because the state
 // machine never reads a clock. No other commands lower the mark.
 

@@ -150,7 +150,7 @@ func (d *draft) extend(c Extend) Result {
 	extended := *p
 	extended.Duration = c.Duration
 	if c.Duration < p.Duration {
-		extended.OldTokensInUse = false // the leader shortens the duration only after the owed time has passed
+		extended.OldTokensInUse = false // the leader shortens the duration only after the old tokens' deadlines have passed
 	}
 	d.setPermit(p, &extended)
 	d.emit(Event{Kind: DurationChanged, Semaphore: p.Semaphore, Permit: &extended})

@@ -348,7 +348,7 @@ func (d *draft) changeTasks(c ChangeTasks) Result {
 // deleteJob removes a finished job. The leader can also use it to remove an unfinished submission.
 func (d *draft) deleteJob(c DeleteJob) Result {
 	j := d.JobByNumber(c.Job)
-	if c.Term != 0 && !d.inCurrentTerm(c.Term) || j == nil || !j.Over() && (c.Term == 0 || j.State != work.Receiving) {
+	if c.Term != 0 && !d.inCurrentTerm(c.Term) || j == nil || !j.Finished() && (c.Term == 0 || j.State != work.Receiving) {
 		return JobResult{Job: j}
 	}
 	d.advance()

@@ -116,8 +116,8 @@ func TestRelease_Worker_SettlesTask(t *testing.T) {
 			if task.State != tc.state || task.Attempts != tc.attempts || task.Returns != tc.returns || task.Failure != tc.failure {
 				t.Fatalf("task after its permit ended = %+v, want %+v", task, tc)
 			}
-			if ended := l.job("j").State == work.Ended; ended != task.Over() {
-				t.Fatalf("job ended = %v, want %v", ended, task.Over())
+			if ended := l.job("j").State == work.Ended; ended != task.Finished() {
+				t.Fatalf("job ended = %v, want %v", ended, task.Finished())
 			}
 			restored(t, l.state())
 			l.apply(fsm.EndCooling{Token: token, Term: l.term})
@@ -289,7 +289,7 @@ func TestWorkBytes_TaskEnd_DoesNotIncreaseTotal(t *testing.T) {
 					}
 				}
 				got := l.state().Task(work.Ref{Job: j.Number})
-				if !got.Over() || len(got.Result) != tc.result || got.Failure != tc.end.Failure {
+				if !got.Finished() || len(got.Result) != tc.result || got.Failure != tc.end.Failure {
 					t.Fatalf("task = %+v, want it finished, with a result of %d bytes", got, tc.result)
 				}
 			}
@@ -304,7 +304,7 @@ func TestCancelJob_HeldTasks_StopsWorkers(t *testing.T) {
 	other, _ := l.takeTask("x")
 	unchanged[fsm.JobResult](l, fsm.CancelJob{Job: j.Number, Term: l.term - 1, Cause: work.CancelTimeout})
 	r := applyOne[fsm.JobResult](l, fsm.CancelJob{Job: j.Number, Cause: work.CancelRequested, Author: "ann", Reason: "wrong", At: at(9)})
-	if !r.Applied || r.Job.State != work.Cancelled || r.Job.Over() || l.state().Work("s").Waiting != 0 {
+	if !r.Applied || r.Job.State != work.Cancelled || r.Job.Finished() || l.state().Work("s").Waiting != 0 {
 		t.Fatalf("CancelJob: got %+v, want a cancelled job with held tasks", r)
 	}
 	if p := l.state().Permit(token); p.Stop != semaphore.StopTaskCancelled || p.StopOrder().Reason != "wrong" {
@@ -321,7 +321,7 @@ func TestCancelJob_HeldTasks_StopsWorkers(t *testing.T) {
 	if r := applyOne[fsm.ReleaseResult](l, fsm.Release{Token: other, Result: []byte("r")}); !r.Recorded {
 		t.Fatalf("release of a finished task in the cancelled job: got %+v, want the result recorded", r)
 	}
-	if j := l.job("j"); !j.Over() || j.Done != 1 || j.Waiting() != 2 {
+	if j := l.job("j"); !j.Finished() || j.Done != 1 || j.Waiting() != 2 {
 		t.Fatalf("job after its last release = %+v, want it finished, with 1 completed task", j)
 	}
 	l.apply(fsm.DeleteJob{Job: j.Number})

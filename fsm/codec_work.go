@@ -167,7 +167,7 @@ func (in *restorer) checkJobs() {
 			return false
 		})
 		in.require(found == (j.Tasks > 0) && (!found || last.Index == j.Tasks-1), "job %d has %d tasks, but some are missing", j.Number, j.Tasks)
-		if first, _ := in.d.jobs.open.Get(j); j.HandsOut() && first != j {
+		if first, _ := in.d.jobs.open.Get(j); j.HasWaitingTasks() && first != j {
 			in.r.fail("job %d has the same position in the task order as another job", j.Number)
 		}
 		ended := j.Waiting() == 0 && j.Held == 0

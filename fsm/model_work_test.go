@@ -650,7 +650,7 @@ func checkWork(t *rapid.T, before, s *fsm.State, m *model, cmds []fsm.Command, e
 	for j := range before.Jobs(0) {
 		for prev := range before.Tasks(j.Number, 0) {
 			now := s.Task(prev.Ref)
-			if prev.Over() && now != nil && !changed {
+			if prev.Finished() && now != nil && !changed {
 				same(t, "finished task", now, prev)
 			}
 			if now != nil && now.State == work.Held && s.Permit(now.Token) == nil {

@@ -24,7 +24,7 @@ const (
 	GrantChanged
 	// GrantRevisionChanged means that the permit revision is not the expected one. Nothing happened.
 	GrantRevisionChanged
-	// GrantRequestEnded means that a request with this id was granted or cancelled before and has ended; see Ended. It
+	// GrantRequestEnded means that a request with this id was already granted or cancelled and has ended; see Ended. It
 	// is never granted again.
 	GrantRequestEnded
 	// GrantQuarantined means that the request would be granted if there were no quarantine; see State.Quarantine.

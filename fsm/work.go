@@ -159,7 +159,7 @@ func submitterBefore(a, b submitter) bool {
 func (d *draft) setJob(old, now *work.Job) {
 	if old != nil {
 		d.addWork(old, ^uint64(0)) // -1
-		if old.HandsOut() {
+		if old.HasWaitingTasks() {
 			d.jobs.open.Delete(old)
 		}
 		if old.Submitter != 0 {
@@ -176,10 +176,10 @@ func (d *draft) setJob(old, now *work.Job) {
 		if old == nil {
 			d.jobs.ids.Set(now.ID, now.Number)
 		}
-		if now.HandsOut() {
+		if now.HasWaitingTasks() {
 			d.jobs.open.Set(now)
 		}
-		if now.Submitter != 0 && !now.Over() {
+		if now.Submitter != 0 && !now.Finished() {
 			d.submitters.Set(submitter{now.Submitter, now.Number})
 		}
 	}
@@ -188,7 +188,7 @@ func (d *draft) setJob(old, now *work.Job) {
 // addWork adds a job to the summaries if sign is 1 and subtracts it if sign is -1.
 func (d *draft) addWork(j *work.Job, sign uint64) {
 	totals := d.Work(j.Semaphore)
-	if j.HandsOut() {
+	if j.HasWaitingTasks() {
 		totals.Waiting += sign * uint64(j.Waiting())
 	}
 	totals.Held += sign * uint64(j.Held)

@@ -97,7 +97,7 @@ type Config struct {
 	// BearerTokens does.
 	OIDC OIDC
 	// Admin is the subject that administers a new cluster: cert:NAME for a name in a client certificate, a SPIFFE id,
-	// or oidc:CLAIM=VALUE. It has an effect only until the cluster has bindings. Default: DefaultAdmin, the name in the
+	// or oidc:CLAIM=VALUE. It only has an effect until the cluster has bindings. Default: DefaultAdmin, the name in the
 	// certificate that `gkctl cert init` creates.
 	//
 	// Callers are authenticated if TLS has a CAFile, or with BearerTokens or OIDC, unless Insecure is set. All servers
@@ -189,10 +189,10 @@ type OIDC struct {
 	KeysURL string
 	// CAFile contains the CA certificates that verify the servers from which keys are fetched. Default: the system's.
 	CAFile string
-	// Claims are the claims that prove subjects, oidc:CLAIM=VALUE, in order of precedence: the first claim that a
-	// binding names identifies the caller. A claim with a list proves one subject for each value. A caller that matches
-	// two bindings by the same claim is refused. An email counts only if email_verified is true. Default: sub, email,
-	// groups.
+	// Claims are the claims that subjects are taken from, oidc:CLAIM=VALUE, in order of precedence: the first claim
+	// that a binding names identifies the caller. A claim with a list yields one subject for each value. A caller that
+	// matches two bindings by the same claim is refused. An email counts only if email_verified is true. Default: sub,
+	// email, groups.
 	Claims []string
 }
 

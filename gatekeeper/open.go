@@ -256,7 +256,7 @@ func (s *Server) openAPI(hub *watch.Hub, admissionControl *admission.Control, gu
 		OIDC:                s.jwts,
 		Insecure:            s.cfg.Insecure,
 		Audit:               auditLog,
-		Guesses:             guesses,
+		InvalidTokens:       guesses,
 		Dial:                s.cfg.dial(),
 		Version:             Version(),
 		Started:             time.Now(),

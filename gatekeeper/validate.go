@@ -244,7 +244,7 @@ func (c *Config) checkOIDC() error {
 	case o.KeysFile == "" && o.KeysURL == "" && !isHTTPS(o.Issuer):
 		return &ConfigError{"OIDC.Issuer", o.Issuer, "must be an https URL, unless a key file or a key URL is set"}
 	case o.KeysFile != "" && o.CAFile != "":
-		return &ConfigError{"OIDC.CAFile", o.CAFile, "cannot be combined with a key file: it is used only for fetching keys"}
+		return &ConfigError{"OIDC.CAFile", o.CAFile, "cannot be combined with a key file: the CA file is used only for fetching keys"}
 	}
 	for i, claim := range o.Claims {
 		if !oidc.ValidClaim(claim) || slices.Contains(o.Claims[:i], claim) {

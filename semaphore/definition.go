@@ -97,7 +97,7 @@ type Definition struct {
 	ExpectEvery     time.Duration // 0: no work is expected
 	FiringRetention time.Duration
 	// FiringMaxAhead is how far ahead of the leader's clock a firing may be due. 0 means DefaultFiringMaxAhead, and
-	// FiringUnbounded means no bound. Use MaxAhead to read it.
+	// FiringUnbounded means no limit. Use MaxAhead to read it.
 	FiringMaxAhead time.Duration
 	// MisfireWindow is how long ago a missed firing may have been due. 0 means DefaultMisfireWindow. Use MaxLateness to
 	// read it.

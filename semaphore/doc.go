@@ -1,8 +1,8 @@
 // Package semaphore implements the rules of Gatekeeper: semaphore definitions, permits, and the decision on each
 // request.
 //
-// The package is pure: it uses only the standard library, and no clock, I/O or randomness. The caller passes everything
-// that a decision depends on as Facts, so the leader, the state machine and explain all run the same code.
+// The package is pure: it uses only the standard library, and no clock, I/O or randomness. The caller passes
+// everything that a decision depends on as Facts, so the leader, the state machine and explain all run the same code.
 //
 // # The decision
 //

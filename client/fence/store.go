@@ -5,7 +5,7 @@ import (
 	"database/sql"
 )
 
-// Store returns a Store for Handler that keeps tokens in a table of db.
+// Store returns a Store for Handler that keeps tokens in a table in db.
 func (f SQL) Store(db *sql.DB) Store { return sqlStore{f, db} }
 
 type sqlStore struct {

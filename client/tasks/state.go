@@ -13,7 +13,8 @@ const (
 	Idle State = iota
 	// Initializing means that Initialize is running.
 	Initializing
-	// Acquiring means that the task is due, and is acquiring its permit or judging the permit's holder.
+	// Acquiring means that the task is due, and is acquiring its permit or deciding whether the permit's holder is
+	// alive.
 	Acquiring
 	// TakingOver means that the holder was declared dead and must stop, and the task is waiting for the permit.
 	TakingOver

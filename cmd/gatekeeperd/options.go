@@ -56,8 +56,8 @@ func (o *options) flags(env environment) *pflag.FlagSet {
 
 	f.StringVar(&o.apiAddress, "api-address", gatekeeper.DefaultAPIAddress, "address for clients")
 	f.StringVar(&o.peerAddress, "peer-address", "", `address for other members (default: this member's address in --members, else "`+gatekeeper.DefaultPeerAddress+`")`)
-	f.StringVar(&o.httpAddress, "http-address", gatekeeper.DefaultHTTPAddress, `address of the dashboard and the JSON API; uses TLS like the API unless on loopback; "" disables it`)
-	f.StringVar(&o.adminAddress, "admin-address", gatekeeper.DefaultAdminAddress, `address of metrics, health and profiles; uses TLS like the API unless on loopback; "" disables it`)
+	f.StringVar(&o.httpAddress, "http-address", gatekeeper.DefaultHTTPAddress, `address of the dashboard and the JSON API; uses the API's TLS settings, except on loopback; "" disables it`)
+	f.StringVar(&o.adminAddress, "admin-address", gatekeeper.DefaultAdminAddress, `address of metrics, health and profiles; uses the API's TLS settings, except on loopback; "" disables it`)
 	f.StringVar(&o.advertiseAPI, "advertise-api", "", "address at which clients and other members reach the API (default: --api-address)")
 	f.StringVar(&o.advertisePeer, "advertise-peer", "", "address at which other members reach this one (default: its address in --members, else --peer-address)")
 

@@ -170,7 +170,7 @@ func (c *Cluster) Join(id string) (*Server, error) {
 	return s, s.Start()
 }
 
-// awaitSetup waits until the new leader has put the newest feature level in force and loaded the definitions that it
+// awaitSetup waits until the new leader has activated the newest feature level and loaded the definitions that it
 // was started with. The leader does both in one step, after it becomes ready.
 func (c *Cluster) awaitSetup(ctx context.Context, definitions bool) error {
 	leader, err := c.Leader(ctx)

@@ -31,7 +31,7 @@ func ownDefinitions(s Settings) []*gatekeeperv1.Definition {
 func newAcquire() *Kind {
 	return &Kind{
 		Name:  "acquire",
-		Short: "acquire and release a permit of a separate semaphore per caller; each pair counts as one operation",
+		Short: "acquire and release permits, each caller on a separate semaphore; each pair counts as one operation",
 		needs: ownDefinitions,
 		prepare: func(_ context.Context, f *Fixture, callers int) (*Session, error) {
 			p := newPairs(f, callers)

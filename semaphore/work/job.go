@@ -76,8 +76,8 @@ const (
 	OwnPrefix = "submitter/"
 )
 
-// KeptFor returns Retention or its default.
-func (s *Spec) KeptFor() time.Duration { return cmp.Or(s.Retention, DefaultRetention) }
+// RetentionOrDefault returns Retention or its default.
+func (s *Spec) RetentionOrDefault() time.Duration { return cmp.Or(s.Retention, DefaultRetention) }
 
 // MayAttempt reports whether a task may be handed out again after the given number of attempts.
 func (s *Spec) MayAttempt(attempts uint32) bool {
@@ -147,12 +147,12 @@ func (j *Job) CancelText() string {
 // Waiting returns the number of tasks waiting for a worker. In a cancelled job, these are the cancelled tasks.
 func (j *Job) Waiting() uint32 { return j.Tasks - j.Fresh + j.Returned }
 
-// HandsOut reports whether a worker can get a task from the job.
-func (j *Job) HandsOut() bool { return j.State == Open && j.Waiting() > 0 }
+// HasWaitingTasks reports whether a worker can get a task from the job.
+func (j *Job) HasWaitingTasks() bool { return j.State == Open && j.Waiting() > 0 }
 
-// Over reports whether the job is finished: no task is held and none can be handed out, unless an operator retries
+// Finished reports whether the job is finished: no task is held and none can be handed out, unless an operator retries
 // tasks.
-func (j *Job) Over() bool { return j.State == Ended || j.State == Cancelled && j.Held == 0 }
+func (j *Job) Finished() bool { return j.State == Ended || j.State == Cancelled && j.Held == 0 }
 
 // Compare orders jobs in the order in which workers get their tasks: by semaphore, then by priority, highest first,
 // then by order of submission.

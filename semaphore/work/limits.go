@@ -54,7 +54,7 @@ const MaxFailure = semaphore.MaxName
 // for one.
 func (s *Spec) Stored(t *Task) uint64 {
 	n := uint64(taskOverhead + len(t.Payload))
-	if t.Over() {
+	if t.Finished() {
 		return n + uint64(len(t.Result)+len(t.Failure))
 	}
 	return n + s.room()

@@ -50,8 +50,8 @@ type Task struct {
 	Failure string // the error text of the last attempt that failed or was returned
 }
 
-// Over reports whether the task has ended, based only on its own state.
-func (t *Task) Over() bool { return t.State >= Done }
+// Finished reports whether the task has ended, based only on its own state.
+func (t *Task) Finished() bool { return t.State >= Done }
 
 // StateOf returns the state of a task, taking into account whether its job was cancelled.
 func (j *Job) StateOf(t *Task) TaskState {
@@ -105,5 +105,5 @@ func (s *Spec) Settle(t *Task, run semaphore.Run, report Report) Task {
 // Late reports whether a worker that has lost its permit may still record how its task ended. It may, provided that the
 // task has not been handed out again and has not ended.
 func (j *Job) Late(t *Task, token uint64) bool {
-	return t.Token == token && !t.Over() && j.StateOf(t) != TaskCancelled
+	return t.Token == token && !t.Finished() && j.StateOf(t) != TaskCancelled
 }

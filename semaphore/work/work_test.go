@@ -80,8 +80,8 @@ func TestMayAttempt_Zero_UsesDefault(t *testing.T) {
 	if !s.MayAttempt(work.DefaultMaxAttempts-1) || s.MayAttempt(work.DefaultMaxAttempts) {
 		t.Error("MayAttempt() with MaxAttempts 0 does not allow exactly 3 attempts")
 	}
-	if s.KeptFor() != work.DefaultRetention || (&work.Spec{Retention: time.Hour}).KeptFor() != time.Hour {
-		t.Error("KeptFor() is neither Retention nor its default")
+	if s.RetentionOrDefault() != work.DefaultRetention || (&work.Spec{Retention: time.Hour}).RetentionOrDefault() != time.Hour {
+		t.Error("RetentionOrDefault() is neither Retention nor its default")
 	}
 }
 
@@ -113,7 +113,7 @@ func TestCompare_OrdersBySemaphorePriorityAndSubmission(t *testing.T) {
 	}
 }
 
-func TestJob_HandsOutAndOver_DependOnState(t *testing.T) {
+func TestJob_HasWaitingTasksAndFinished_DependOnState(t *testing.T) {
 	for _, tc := range []struct {
 		state          work.JobState
 		waiting, held  uint32
@@ -123,8 +123,8 @@ func TestJob_HandsOutAndOver_DependOnState(t *testing.T) {
 		{work.Ended, 0, 0, false, true}, {work.Cancelled, 1, 1, false, false}, {work.Cancelled, 1, 0, false, true},
 	} {
 		j := &work.Job{State: tc.state, Tasks: tc.waiting + tc.held, Fresh: tc.held, Held: tc.held}
-		if j.HandsOut() != tc.handsOut || j.Over() != tc.over || j.Waiting() != tc.waiting {
-			t.Errorf("%+v: HandsOut() = %v, Over() = %v, Waiting() = %d", tc, j.HandsOut(), j.Over(), j.Waiting())
+		if j.HasWaitingTasks() != tc.handsOut || j.Finished() != tc.over || j.Waiting() != tc.waiting {
+			t.Errorf("%+v: HasWaitingTasks() = %v, Finished() = %v, Waiting() = %d", tc, j.HasWaitingTasks(), j.Finished(), j.Waiting())
 		}
 	}
 }

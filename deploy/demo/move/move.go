@@ -46,7 +46,7 @@ func (s *Scenario) Flags(f *flag.FlagSet) {
 	f.StringVar(&s.from, "from", "eks-prow-build-cluster", "build cluster to move the tasks from")
 	f.StringVar(&s.to, "to", "k8s-infra-prow-build", "build cluster to move the tasks to")
 	f.IntVar(&s.tasks, "tasks", 0, "number of tasks that the hosts hold; 0 for all")
-	f.DurationVar(&s.drain, "drain", 5*time.Second, "how long holders may continue after the order to stop")
+	f.DurationVar(&s.drain, "drain", 5*time.Second, "how long holders may continue after being told to stop")
 	f.BoolVar(&s.kill, "kill", false, "kill the leader partway through the move")
 }
 

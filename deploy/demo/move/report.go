@@ -10,7 +10,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/overlap"
 )
 
-// leg is a move of all tasks from one zone to the other. Times are relative to the first event that the edit caused.
+// leg is a move of all tasks from one zone to the other. Times are relative to the first event that the edit
+// caused.
 type leg struct {
 	// handovers holds the times between the end of the old holder's belief and the start of the new holder's.
 	ordered, stopped, handovers []time.Duration

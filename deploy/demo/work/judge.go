@@ -191,7 +191,7 @@ func (e *evidence) checkTakeovers(r *stage.Report, killed int) {
 			}
 			cut++
 			if last := attempts[len(attempts)-1]; last.Life == g.Life {
-				r.Violationf("%s was interrupted when %s was killed, and no other worker got it", t, g.Life.Name)
+				r.Violationf("%s was interrupted when %s was killed, and no other worker picked it up", t, g.Life.Name)
 			}
 		}
 	}

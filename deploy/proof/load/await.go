@@ -59,7 +59,7 @@ func (b *bare) await(ctx context.Context, r history.Request, random *rand.Rand) 
 }
 
 // awaitFiring uses the client library to await a firing's outcome.
-func (l *library) awaitFiring(ctx context.Context, r history.Request) {
+func (l *libraryClient) awaitFiring(ctx context.Context, r history.Request) {
 	f, due := firing(r.Firing)
 	done := l.Call(r)
 	l.awaiting.Go(func() {

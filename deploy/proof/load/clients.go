@@ -209,13 +209,13 @@ func Hold(ctx context.Context, name, host string, opts Options) error {
 
 func discardLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-func newLibrary(ctx context.Context, opts Options, name, host string, clock client.Clock) (*library, error) {
+func newLibrary(ctx context.Context, opts Options, name, host string, clock client.Clock) (*libraryClient, error) {
 	c, err := client.Dial(ctx, opts.Endpoints, client.WithGroup("east"), client.WithAcquirer(name), client.WithClock(clock),
 		client.WithLogger(discardLogger())) // warnings about shared identities are expected
 	if err != nil {
 		return nil, err
 	}
-	return &library{
+	return &libraryClient{
 		caller: caller{history.NewRecorder(name, boottime.Now, opts.Put)}, client: c, world: opts.World, host: host, shared: "library-pair",
 	}, nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/gatekeeperd/gatekeeper/internal/history"
 )
 
-// library is a client that uses the client library and runs several concurrent jobs.
-type library struct {
+// libraryClient is a client that uses the client library and runs several concurrent jobs.
+type libraryClient struct {
 	caller
 	client *client.Client
 	world  []Semaphore
@@ -24,11 +24,11 @@ type library struct {
 }
 
 // run runs jobs until the context is done.
-func (l *library) run(ctx context.Context, jobs int, seed uint64) {
+func (l *libraryClient) run(ctx context.Context, jobs int, seed uint64) {
 	var all sync.WaitGroup
 	for i := range jobs {
 		j := &job{
-			library: l, number: i, holderID: fmt.Sprintf("job-%d", i), longFraction: 0.2, maxPause: 20 * time.Millisecond,
+			libraryClient: l, number: i, holderID: fmt.Sprintf("job-%d", i), longFraction: 0.2, maxPause: 20 * time.Millisecond,
 			random: rand.New(rand.NewPCG(seed, uint64(i))), last: map[string]uint64{},
 		}
 		all.Go(func() { j.run(ctx) })
@@ -37,7 +37,7 @@ func (l *library) run(ctx context.Context, jobs int, seed uint64) {
 	l.awaiting.Wait()
 }
 
-// run makes one round after another until the context is done.
+// run runs rounds back to back until the context is done.
 func (j *job) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		j.runRound(ctx)
@@ -47,7 +47,7 @@ func (j *job) run(ctx context.Context) {
 
 // job is one of a client's concurrent jobs.
 type job struct {
-	*library
+	*libraryClient
 	number int
 	// holderID is the holder id of the identities that the job reuses.
 	holderID string
@@ -62,7 +62,7 @@ type job struct {
 	last map[string]uint64
 }
 
-// runRound makes one run under a fresh identity, or a sequence of runs under one of the job's reused identities. A
+// runRound performs one run with a fresh identity, or a sequence of runs under one of the job's reused identities. A
 // reused identity simulates a restarted process, or is used at the same time by another client. Two jobs of the same
 // client never share an identity, because the client library would reject it.
 func (j *job) runRound(ctx context.Context) {
@@ -95,7 +95,7 @@ func (j *job) runRound(ctx context.Context) {
 
 // runOnce acquires a permit, holds it for a while and releases it. It reports whether the acquire's outcome is unknown.
 func (j *job) runOnce(ctx context.Context, s Semaphore, r history.Request) (unknown bool) {
-	l, random := j.library, j.random
+	l, random := j.libraryClient, j.random
 	key := fmt.Sprintf("%s %v", s.Name, r.Identity)
 	r.Replaces = j.last[key]
 	opts := []client.AcquireOption{
@@ -175,7 +175,7 @@ func (j *job) runOnce(ctx context.Context, s Semaphore, r history.Request) (unkn
 // belief repeatedly records how long the client believes that it holds a permit, so that the belief is known even if
 // the client is killed.
 type belief struct {
-	*library
+	*libraryClient
 	permit   *client.Permit
 	record   history.Belief
 	safe     time.Duration
@@ -186,8 +186,8 @@ type belief struct {
 // pollInterval is the interval at which a holder records its belief.
 const pollInterval = 5 * time.Millisecond
 
-func (l *library) believe(p *client.Permit) *belief {
-	b := &belief{library: l, permit: p, stopping: make(chan struct{}), stopped: make(chan struct{})}
+func (l *libraryClient) believe(p *client.Permit) *belief {
+	b := &belief{libraryClient: l, permit: p, stopping: make(chan struct{}), stopped: make(chan struct{})}
 	b.record = history.Belief{Semaphore: p.Semaphore(), Token: p.Token(), Weight: 1, From: l.Now()}
 	b.poll()
 	return b

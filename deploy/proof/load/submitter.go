@@ -20,7 +20,7 @@ import (
 // submitter submits jobs, including jobs that it, a previous process, or another submitter has already submitted. A
 // job's content depends only on its id, so every submitter submits the same content.
 type submitter struct {
-	*library
+	*libraryClient
 	random *rand.Rand
 	fresh  int
 }
@@ -32,7 +32,7 @@ func Submit(ctx context.Context, name, host string, opts Options) error {
 		return err
 	}
 	defer l.client.Close()
-	s := &submitter{library: l, random: newRandom(opts.Seed, name)}
+	s := &submitter{libraryClient: l, random: newRandom(opts.Seed, name)}
 	for ctx.Err() == nil {
 		s.step(ctx)
 		pause(ctx, time.Duration(s.random.IntN(150))*time.Millisecond)

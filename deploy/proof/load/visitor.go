@@ -53,9 +53,9 @@ func (b *bare) visitIdentity(ctx context.Context, s Semaphore) history.Identity 
 }
 
 // visit is like bare.visit, but uses the client library and the identity of the workers in the same process.
-func (l *library) visit(ctx context.Context, world []Semaphore, random *rand.Rand) {
-	v := &library{caller: l.caller, client: l.client, world: world, host: l.host, shared: "visitors"}
-	j := &job{library: v, holderID: workerID, longFraction: 0.1, maxPause: visitPause, random: random, last: map[string]uint64{}}
+func (l *libraryClient) visit(ctx context.Context, world []Semaphore, random *rand.Rand) {
+	v := &libraryClient{caller: l.caller, client: l.client, world: world, host: l.host, shared: "visitors"}
+	j := &job{libraryClient: v, holderID: workerID, longFraction: 0.1, maxPause: visitPause, random: random, last: map[string]uint64{}}
 	j.run(ctx)
 	v.awaiting.Wait()
 }

@@ -53,7 +53,7 @@ func withTasks(world []Semaphore) []Semaphore {
 // worker executes a semaphore's tasks as carelessly as real workers do: it fails, returns tasks, works for longer than
 // its permit lasts, and ignores its context.
 type worker struct {
-	*library
+	*libraryClient
 	semaphore Semaphore
 	group     string
 
@@ -79,7 +79,7 @@ func Work(ctx context.Context, name, host string, opts Options) error {
 	for _, s := range tasks {
 		for _, group := range []string{home, away} {
 			w := &worker{
-				library: l, semaphore: s, group: group, random: newRandom(opts.Seed, name+" "+s.Name+" "+group),
+				libraryClient: l, semaphore: s, group: group, random: newRandom(opts.Seed, name+" "+s.Name+" "+group),
 				ends: map[uint64]func(history.Outcome, history.Response, error){},
 			}
 			all.Go(func() { errs <- w.run(ctx) })

@@ -32,7 +32,7 @@ func Holder(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(HolderCommand, flag.ContinueOnError)
 	kind := flags.String("kind", holder, "the kind of client: "+holder+", "+worker+" or "+submitter)
 	name := flags.String("name", "", "name of the client")
-	host := flags.String("host", "", "acquirer, shared with the client's predecessors")
+	host := flags.String("host", "", "acquirer name, the same for each restart of this client")
 	seed := flags.Uint64("seed", 1, "seed of the run")
 	endpoints := flags.String("endpoints", "", "API addresses")
 	if err := flags.Parse(args[1:]); err != nil {

@@ -247,9 +247,9 @@ func TestSlowLoris_CallsWithoutMessage_AreLimited(t *testing.T) {
 
 func TestAdmission_CallFailsOrPanics_IsReleased(t *testing.T) {
 	g := open(t, withWorkLimit(16))
-	g.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) { panic("a fault") }
+	g.keeper.tryAcquire = func(context.Context, *keeper.AcquireCall) (keeper.Answer, error) { panic("boom") }
 	g.keeper.acquire = func(context.Context, *keeper.AcquireCall, func(keeper.Place) error) (keeper.Answer, error) {
-		panic("a fault")
+		panic("boom")
 	}
 	for range 40 { // more than the limit
 		_, err := g.permits.TryAcquire(ctx(t), plainRequest)

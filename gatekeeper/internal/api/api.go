@@ -46,8 +46,8 @@ type Config struct {
 	Authenticate bool
 	// Audit receives a record of each refusal and each change. Nil disables auditing.
 	Audit *audit.Log
-	// Guesses limits invalid bearer tokens per client address. Nil means no limit.
-	Guesses *guessing.Limiter
+	// InvalidTokens limits invalid bearer tokens per client address. Nil means no limit.
+	InvalidTokens *guessing.Limiter
 	// OptionalClientCerts accepts clients without a certificate, because they may have other credentials.
 	OptionalClientCerts bool
 	// OIDC verifies callers' JWTs. Optional; without it, JWTs are refused. The caller closes it after the API.

@@ -203,7 +203,7 @@ func (c *caller) admit() error {
 	if c.bearer == "" {
 		return nil
 	}
-	return c.api.cfg.Guesses.Admit(addressOf(c.source), c.bearer)
+	return c.api.cfg.InvalidTokens.Admit(addressOf(c.source), c.bearer)
 }
 
 // verifiedChain returns the client's verified certificate chain, leaf first, or nil if the client has none.
@@ -288,7 +288,7 @@ func (c *caller) checkLocally(allowed permission) (*auth.Principal, error) {
 		return nil, err
 	}
 	if c.bearer != "" {
-		c.api.cfg.Guesses.Succeeded(addressOf(c.source), c.bearer)
+		c.api.cfg.InvalidTokens.Succeeded(addressOf(c.source), c.bearer)
 	}
 	return p, allowed(p, state)
 }
@@ -296,7 +296,7 @@ func (c *caller) checkLocally(allowed permission) (*auth.Principal, error) {
 // countFailure counts an invalid bearer token.
 func (c *caller) countFailure() {
 	if c.bearer != "" {
-		c.api.cfg.Guesses.Failed(addressOf(c.source), c.bearer)
+		c.api.cfg.InvalidTokens.Failed(addressOf(c.source), c.bearer)
 	}
 }
 

@@ -54,18 +54,18 @@ func toSpec(j *rules.Job) *gatekeeperv1.JobSpec {
 	maxResult := j.MaxResult
 	return &gatekeeperv1.JobSpec{
 		Id: j.ID, Semaphore: j.Semaphore, Labels: j.Labels.Map(), Author: j.Author, Priority: j.Priority, MaxAttempts: j.MaxAttempts,
-		MaxResult: &maxResult, RetryFailed: j.RetryFailed, Timeout: toOptionalDuration(j.Timeout), Retention: durationpb.New(j.KeptFor()),
+		MaxResult: &maxResult, RetryFailed: j.RetryFailed, Timeout: toOptionalDuration(j.Timeout), Retention: durationpb.New(j.RetentionOrDefault()),
 		SubmitterToken: j.Submitter, OwnSemaphore: j.Own,
 	}
 }
 
 func toJob(j *rules.Job) *gatekeeperv1.Job {
 	out := &gatekeeperv1.Job{
-		Spec: toSpec(j), State: gatekeeperv1.JobState(j.State), Over: j.Over(), Revision: j.Revision, SubmittedRevision: j.Submitted,
+		Spec: toSpec(j), State: gatekeeperv1.JobState(j.State), Over: j.Finished(), Revision: j.Revision, SubmittedRevision: j.Submitted,
 		SubmittedAt: toTimestamp(j.SubmittedAt), Tasks: j.Tasks, Waiting: j.Waiting(), Held: j.Held, Done: j.Done, Failed: j.Failed,
 		Dropped: j.Dropped, Bytes: j.Bytes,
 	}
-	if j.Over() {
+	if j.Finished() {
 		out.EndedAt = toTimestamp(j.EndedAt)
 	}
 	if c := j.Cancel; c != nil {
@@ -159,7 +159,7 @@ func toTaskEnded(e *work.Ended) *gatekeeperv1.TaskEnded {
 	case out.Recorded:
 	case t == nil:
 		out.Message = "this worker no longer has the task: another worker has it, or its job was deleted"
-	case t.Over():
+	case t.Finished():
 		out.Message = "the task had already ended with a different outcome"
 	default:
 		out.Message = "the task is waiting for a worker again"

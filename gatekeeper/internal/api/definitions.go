@@ -132,7 +132,7 @@ func (s *definitionService) editOne(ctx context.Context, m changeRequest, e edit
 		return nil, err
 	}
 	stored := result.Definition
-	if stored == nil { // this retries an edit from before feature level 3, which did not store the definition
+	if stored == nil { // this retries an edit made before feature level 3, which did not store the definition
 		stored = &fsm.StoredDefinition{Definition: e.Definition, Version: result.Revision}
 	}
 	return s.record(s.cfg.Machine.State(), stored), nil

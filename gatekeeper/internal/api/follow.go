@@ -85,7 +85,7 @@ func (f *jobFollower) sendChanges(state *fsm.State, upTo uint64) (over bool, err
 	if j == nil {
 		return true, &keeper.NoSuchJobError{ID: f.id}
 	}
-	if j.Over() {
+	if j.Finished() {
 		f.changed = nil // no more events will be read
 	}
 	if f.changed == nil {
@@ -100,7 +100,7 @@ func (f *jobFollower) sendChanges(state *fsm.State, upTo uint64) (over bool, err
 		if t.Revision > upTo {
 			f.ahead[t.Index] = t.Revision
 		}
-		line := f.service.task(state, j, t, false, f.results && t.Over())
+		line := f.service.task(state, j, t, false, f.results && t.Finished())
 		if bytes += proto.Size(line); bytes > messageBytes && len(m.GetTasks()) > 0 {
 			if err := f.send(m); err != nil {
 				return err
@@ -128,5 +128,5 @@ func (f *jobFollower) sendChanges(state *fsm.State, upTo uint64) (over bool, err
 	f.after, f.changed = max(f.after, upTo), make(map[uint32]struct{})
 	maps.DeleteFunc(f.ahead, func(_ uint32, revision uint64) bool { return revision <= f.after })
 	m.Revision = f.after
-	return j.Over(), f.send(m)
+	return j.Finished(), f.send(m)
 }

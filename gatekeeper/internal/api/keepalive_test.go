@@ -261,7 +261,7 @@ func TestKeepAlive_LeadershipEnds_ReportsLeader(t *testing.T) {
 func TestKeepAlive_RefreshFails_EndsStream(t *testing.T) {
 	for reason, fails := range map[string]func() error{
 		"NOT_CONFIRMED": func() error { return consensus.ErrNotConfirmed },
-		"INTERNAL":      func() error { panic("a fault") },
+		"INTERNAL":      func() error { panic("boom") },
 	} {
 		g := open(t)
 		g.keeper.refresh = func(context.Context, time.Time, []keeper.TokenRefresh) ([]keeper.TokenResult, error) {

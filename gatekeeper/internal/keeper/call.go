@@ -32,14 +32,14 @@ type AcquireCall struct {
 	// WaitedBefore is how long the caller reports having waited in earlier calls for this acquisition. It is used only
 	// to order a queue that is rebuilt after a failover.
 	WaitedBefore time.Duration
-	// LeaveOnPause makes a pause end the wait.
+	// LeaveOnPause ends the wait when the semaphore is paused.
 	LeaveOnPause bool
 	// OnePerAcquirer denies the call instead of queueing it if another call with the same group and acquirer is
 	// waiting, unless one of the two has a firing.
 	OnePerAcquirer bool
 	// UntilAnswered lets the call wait longer than Config.MaxWait. Its answer never has Repeat set.
 	UntilAnswered bool
-	// Allowed is called before each grant to a waiting call, because the caller may have lost its rights in the
+	// Allowed is called before each grant to a waiting call, because the caller may have lost its permissions in the
 	// meantime. It checks the state at the time of the grant. An error ends the call, and nothing is granted. Allowed
 	// must not block. If it is nil, every grant is allowed.
 	Allowed func() error

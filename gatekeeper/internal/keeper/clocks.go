@@ -67,7 +67,7 @@ func (k *Keeper) compareClocks(call *AcquireCall) {
 		}
 		return
 	case !wasOff || (ahead-old.Ahead).Abs() > clockTolerance:
-		log.Warn("a caller's clock differs from this server's: it may compute different due times than other callers")
+		log.Warn("a caller's clock differs from this server's, so it may compute different due times than other callers")
 	}
 	if s.off == nil {
 		s.off = make(map[caller]HostClock)

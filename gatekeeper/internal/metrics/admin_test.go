@@ -39,7 +39,7 @@ func TestHandler_EveryPage_ReturnsStatusAndContent(t *testing.T) {
 		{"/healthz", 200, "ok\n"},
 		{"/readyz", 503, "no leader is known\n"},
 		{"/debug/pprof/", 200, "goroutine?debug=1"},
-		{"/debug/pprof/goroutine?debug=1", 200, "TestHandler_EveryPage"},
+		{"/debug/pprof/goroutine?debug=1", 200, "TestHandler_EveryPage_ReturnsStatusAndContent"},
 		{"/debug/pprof/heap?gc=1", 200, "\x1f\x8b"},
 		{"/debug/pprof/profile?seconds=0", 200, "\x1f\x8b"},
 		{"/debug/pprof/trace?seconds=0", 200, "trace"},

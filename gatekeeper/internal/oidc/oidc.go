@@ -29,8 +29,8 @@ var algorithms = []jose.SignatureAlgorithm{ //nolint:gochecknoglobals // a const
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }
 
-// DefaultClaims returns the claims that prove subjects by default. The first claim that has a binding identifies the
-// caller. An email address counts only if it is verified.
+// DefaultClaims returns the claims that subjects are taken from by default. The first claim that has a binding
+// identifies the caller. An email address counts only if it is verified.
 func DefaultClaims() []string { return []string{"sub", claimEmail, "groups"} }
 
 const claimEmail = "email"
@@ -44,7 +44,7 @@ type Config struct {
 	KeysFile, KeysURL string
 	// CAFile contains the CA certificates used for HTTPS requests to the issuer and to KeysURL. Default: the system's.
 	CAFile string
-	// Claims are the claims that prove subjects, in order of precedence. Default: DefaultClaims.
+	// Claims are the claims that subjects are taken from, in order of precedence. Default: DefaultClaims.
 	Claims []string
 	Logger *slog.Logger
 

@@ -132,10 +132,10 @@ func TestConfirm_PauseOrCordon_ReturnsReasons(t *testing.T) {
 		change Change
 		want   []ConfirmationKind
 	}{
-		"a plain pause":                      {Change{Pause: &fsm.Pause{Names: []string{"job"}}}, nil},
-		"a pause that stops holders":         {Change{Pause: &fsm.Pause{Names: []string{"job"}, Stop: true}}, []ConfirmationKind{StopsHolders}},
-		"a cordon that stops holders":        {Change{Cordon: &fsm.SetCordon{ID: "c", GroupPattern: "prod"}}, []ConfirmationKind{StopsHolders}},
-		"a cordon that stops holders nobody": {Change{Cordon: &fsm.SetCordon{ID: "c", GroupPattern: "dr"}}, nil},
+		"a plain pause":               {Change{Pause: &fsm.Pause{Names: []string{"job"}}}, nil},
+		"a pause that stops holders":  {Change{Pause: &fsm.Pause{Names: []string{"job"}, Stop: true}}, []ConfirmationKind{StopsHolders}},
+		"a cordon that stops holders": {Change{Cordon: &fsm.SetCordon{ID: "c", GroupPattern: "prod"}}, []ConfirmationKind{StopsHolders}},
+		"a cordon that stops nobody":  {Change{Cordon: &fsm.SetCordon{ID: "c", GroupPattern: "dr"}}, nil},
 		"a cordon that shuts out all": {
 			Change{Cordon: &fsm.SetCordon{ID: "c", GroupPattern: ".*"}},
 			[]ConfirmationKind{StopsHolders, ShutsOutCallers},

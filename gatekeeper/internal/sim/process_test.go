@@ -31,7 +31,7 @@ type process struct {
 	mu            sync.Mutex               // guards the fields below; never held for long
 	believedSince map[uint64]time.Duration // when the process started to rely on a token that it acquired without the library
 	lastToken     map[identityKey]uint64   // an identity's last token; the process stops relying on it when it acquires again
-	frameDeadline map[uint64]time.Duration // by token, the time until which the last frame sent lets the process rely on it
+	frameDeadline map[uint64]time.Duration // by token, how long the process may rely on it, given the last frame sent
 }
 
 // identityKey is an identity and the semaphore that it uses.

@@ -253,7 +253,7 @@ func (s *taskTracker) compare(h *history.History, state *fsm.State) {
 		}
 	}
 	for j := range state.Jobs(0) {
-		if j.State == work.Open || j.State == work.Receiving || !j.Over() {
+		if j.State == work.Open || j.State == work.Receiving || !j.Finished() {
 			s.fail("job %q never ended: state %d, %d waiting, %d held", j.ID, j.State, j.Waiting(), j.Held)
 		}
 	}

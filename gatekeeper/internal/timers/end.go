@@ -74,10 +74,10 @@ func (e end) jobPending(state *fsm.State) bool {
 	case e.kind == jobTimeout:
 		return j.State == work.Open
 	case e.kind == jobRetention:
-		return j.Over() && j.Revision == e.change
+		return j.Finished() && j.Revision == e.change
 	}
 	own := state.OwnSemaphore(j)
-	return j.Over() && own != nil && own.Version == e.change
+	return j.Finished() && own != nil && own.Version == e.change
 }
 
 // serverAuthor is the author of commands proposed by the server itself.

@@ -20,13 +20,13 @@ func (t *Timers) addJob(state *fsm.State, j *work.Job, now time.Time) {
 		t.add(end{kind: submissionEnd, change: uint64(j.Tasks), job: j.Number}, t.startOf(j.Revision, now).Add(SubmissionTimeout), time.Time{})
 	case j.State == work.Open && j.Timeout > 0:
 		t.add(end{kind: jobTimeout, job: j.Number}, now.Add(j.Timeout), time.Time{})
-	case j.Over():
+	case j.Finished():
 		delete(t.known, end{kind: jobTimeout, job: j.Number})
 		retention := end{kind: jobRetention, change: j.Revision, job: j.Number}
 		if j.EndedAt.IsZero() { // the command that cancelled it had no timestamp
-			t.add(retention, t.startOf(j.Revision, now).Add(j.KeptFor()), time.Time{})
+			t.add(retention, t.startOf(j.Revision, now).Add(j.RetentionOrDefault()), time.Time{})
 		} else {
-			t.add(retention, time.Time{}, j.EndedAt.Add(j.KeptFor()))
+			t.add(retention, time.Time{}, j.EndedAt.Add(j.RetentionOrDefault()))
 		}
 		if own := state.OwnSemaphore(j); own != nil {
 			t.add(end{kind: ownSemaphoreEnd, change: own.Version, name: j.Own, job: j.Number}, now, time.Time{})

@@ -56,7 +56,7 @@ var rolePermissions = []struct { //nolint:gochecknoglobals // a table, never cha
 	{gatekeeperv1.Role_ROLE_VERIFIER, "", "verify permits, for a guarded resource"},
 	{gatekeeperv1.Role_ROLE_OPERATOR, "viewer", "pause, move, cordon, revoke and clear; cancel, retry and delete jobs; undo such changes"},
 	{gatekeeperv1.Role_ROLE_EDITOR, "viewer", "create, replace and delete definitions; undo such changes"},
-	{gatekeeperv1.Role_ROLE_ADMIN, "all", "everything, including members, settings, bindings and tokens; it has no scope"},
+	{gatekeeperv1.Role_ROLE_ADMIN, "all", "everything, including members, settings, bindings and tokens; it cannot be scoped"},
 }
 
 func roleWord(r gatekeeperv1.Role) string { return words.Word(r, "ROLE_") }

@@ -20,7 +20,7 @@ func newShow(f *conn.Factory) *cobra.Command {
 	var output ui.Output
 	cmd := &cobra.Command{
 		Use:   "show FILE...",
-		Short: "Show the certificates in files: names, uses, issuer and expiry",
+		Short: "Show the certificates in one or more files: names, uses, issuer and expiry",
 		Example: `  gkctl cert show certs/*.crt
   gkctl cert show /etc/gatekeeper/server.crt -o json`,
 		Args: ui.AtLeastOne("one or more certificate files"),

@@ -93,7 +93,7 @@ func (o *Global) Register(root *cobra.Command) {
 	f.StringVar(&o.TLS.ServerName, "tls-server-name", "", "name required in the servers' certificates (GK_TLS_SERVER_NAME)")
 	f.StringVar(&o.TokenFile, "bearer-token-file", "", "`FILE` with your bearer token (GK_BEARER_TOKEN_FILE, or the token in GK_BEARER_TOKEN)")
 	f.DurationVar(&o.Timeout, "timeout", 10*time.Second, "how long to keep trying")
-	f.StringVar(&o.Author, "author", "", "author of a change, default user@host (GK_AUTHOR)")
+	f.StringVar(&o.Author, "author", "", "author of a change (GK_AUTHOR; default: user@host)")
 	f.StringVar(&o.Reason, "reason", "", "reason for a change")
 	o.flags = f
 }
@@ -176,7 +176,7 @@ func (o *Global) explainExpired(err error, now time.Time) error {
 	return &ui.CodeError{
 		Code: ui.ExitNotAllowed,
 		Err:  fmt.Errorf("unauthenticated: the client certificate %s expired at %s: %w", file, cert.NotAfter.Local().Format(time.DateTime), err),
-		Hint: "Renew it with `gkctl cert client NAME --force` on the machine with its authority, and copy it here.",
+		Hint: "Renew it with `gkctl cert client NAME --force` on the machine that holds its CA, and copy it here.",
 	}
 }
 
@@ -241,8 +241,8 @@ func (f *IdentityFlags) Register(cmd *cobra.Command) {
 
 // RegisterCaller adds all of the flags except --holder-id, for a command that uses a new holder id for each permit.
 func (f *IdentityFlags) RegisterCaller(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Group, "group", "", "group of the caller (GK_GROUP), default "+client.DefaultGroup)
-	cmd.Flags().StringVar(&f.Acquirer, "acquirer", "", "acquirer name of the caller (GK_ACQUIRER), default the host name")
+	cmd.Flags().StringVar(&f.Group, "group", "", "group of the caller (GK_GROUP; default: "+client.DefaultGroup+")")
+	cmd.Flags().StringVar(&f.Acquirer, "acquirer", "", "acquirer name of the caller (GK_ACQUIRER; default: the host name)")
 }
 
 // Options returns the client options for the flags that were given.

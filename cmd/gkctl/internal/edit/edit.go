@@ -84,7 +84,7 @@ func newEdit(f *conn.Factory, run func(*editOptions, context.Context) error) *co
 		Use:     "edit NAME|GLOB...|-l SELECTOR [--drain 2m] [--dry-run] [--yes]",
 		Short:   "Change definitions in an editor",
 		Long: `Opens definitions as YAML in the editor named by GK_EDITOR, VISUAL or EDITOR, and applies the changes in one step. Nothing changes if one of
-the definitions was changed concurrently; your edits are then saved in a file.
+the definitions was changed concurrently; your edits are then saved in a file, as they are with --dry-run.
 
 ` + change.ConfirmHelp,
 		Example: `  gkctl edit nightly-export --reason "more room"

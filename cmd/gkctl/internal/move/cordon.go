@@ -44,7 +44,7 @@ their current permits; --drain gives them time to do so. If both patterns are gi
 It shows the effect and asks for confirmation (in a script, pass --yes) if this would stop a holder or lock out every caller seen in
 the last 7 days.`,
 		Example: `  gkctl cordon --acquirer app7 --for 30m --drain 2m --reason "kernel update"
-  gkctl cordon --group 'zone-b.*' --id zone-b --reason "zone b loses packets"`,
+  gkctl cordon --group 'zone-b.*' --id zone-b --reason "zone b is losing packets"`,
 		Args: ui.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return run(o, cmd.Context()) },
 	}

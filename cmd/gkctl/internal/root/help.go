@@ -27,7 +27,7 @@ func generalExits() []exitText {
 		{ui.ExitOK, "done"},
 		{ui.ExitFailure, "differences were found (diff), or the servers refused the request"},
 		{ui.ExitUsage, "bad flag, argument or context"},
-		{ui.ExitBadInput, "an invalid definition (from a file or the arguments of set), name or pattern"},
+		{ui.ExitBadInput, "an invalid definition (from a file or the arguments to set), name or pattern"},
 		{ui.ExitUnreachable, "no server responded"},
 		{ui.ExitLost, "a permit was lost while it was held, or the comparison failed (diff)"},
 		{ui.ExitNotAcquired, "not acquired, refreshed or valid"},
@@ -98,7 +98,7 @@ func ownExits(command string) []exitText {
 	case "status":
 		return []exitText{{ui.ExitUnreachable, "no server responded, or there is no leader"}}
 	case "cluster status":
-		return []exitText{{ui.ExitUnreachable, "a member did not respond"}}
+		return []exitText{{ui.ExitUnreachable, "a member did not answer"}}
 	case "acquire":
 		return []exitText{bad, {ui.ExitLost, "the permit was lost while --hold was holding it"}, {ui.ExitNotAcquired, "not acquired"}, noSuch}
 	case "refresh":

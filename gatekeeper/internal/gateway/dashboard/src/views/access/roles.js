@@ -5,7 +5,7 @@ export const roles = [
   ['verifier', '–', 'verify permits, for a guarded resource'],
   ['operator', 'viewer', 'pause, move, cordon, revoke and clear; cancel, retry and delete jobs; undo such changes'],
   ['editor', 'viewer', 'create, replace and delete definitions; undo such changes'],
-  ['admin', 'all', 'everything, including members, settings, bindings and tokens; it has no scope'],
+  ['admin', 'all', 'everything, including members, settings, bindings and tokens; it cannot be scoped'],
 ];
 
 export const roleOptions = roles.map(([name]) => [`ROLE_${name.toUpperCase()}`, name]);

@@ -17,8 +17,8 @@ const (
 	denials work = "denials"
 	// refreshes keeps one permit or lease alive per message.
 	refreshes work = "refreshes, one per message"
-	// tokens keeps many permits alive per message. Of the systems measured, only Gatekeeper supports that. It is compared
-	// with echo calls.
+	// tokens keeps many permits alive per message. Of the systems measured, only Gatekeeper supports that. It is
+	// compared with echo calls.
 	tokens work = "refreshes in frames of 100"
 	// tasks submits one empty task and waits until its result is recorded.
 	tasks work = "tasks, one per job"

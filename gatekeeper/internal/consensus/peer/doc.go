@@ -10,7 +10,7 @@
 // Anyone can connect and claim anything. An outsider is therefore refused without being told why. A reason is sent only
 // to a peer that presents a certificate issued by the cluster's authority or sends this cluster's seed, and it reveals
 // only information that clients already have. Statements from an unverified peer are not recorded; see Statement. Above
-// all, a server that is told about a later incarnation of its cluster stops only if it has dialed the reporting member
+// all, a server that hears of a later incarnation of its cluster stops only if it has dialed the reporting member
 // itself, at the address in its own configuration. An incoming claim only makes the server dial the members.
 //
 // Members that start a new cluster together have no cluster id yet. They query each other with a Note, one per

@@ -105,7 +105,7 @@ func TestQuery_ClusterMember_HidesClusterFromOutsiders(t *testing.T) {
 	}
 }
 
-// Only peers of the same cluster are told the reason for the refusal, which is that this member's cluster has not been
+// Only peers of the same cluster learn the reason for the refusal, which is that this member's cluster has not been
 // founded yet.
 func TestDial_StartingMember_RefusesEveryPeer(t *testing.T) {
 	member := newHost(t, "a", nil)

@@ -332,6 +332,22 @@ func TestBeliefs_UnsafeRevocationRepeated_FirstOneCounts(t *testing.T) {
 	s.wantNoViolations()
 }
 
+func TestBeliefs_UnsafeRevocationRefused_EndsNothing(t *testing.T) {
+	def := onePermit()
+	def.FreeOnLoss = true
+	s := newScenario(t, def)
+	s.fire("a", 1)
+	s.believe("a", 1, s.at, s.at+900*time.Millisecond)
+	record := func(e history.Entry) { s.entries = append(s.entries, e) }
+	refused := history.NewRecorder("operator", s.now, record).Call(history.Request{Kind: history.Revoke, Semaphore: "s", Token: 1, UnsafeNow: true})
+	refused(history.Refused, history.Response{}, nil)
+	s.advance(100 * time.Millisecond)
+	s.fire("b", 2)
+	s.believe("b", 2, s.at, s.at+900*time.Millisecond)
+	s.wantViolation(FiringOnce, "token 1", "token 2")
+	s.wantViolation(Exclusive, "a with token 1", "b with token 2")
+}
+
 func TestTokens_LaterGrantWithLowerToken_IsCaught(t *testing.T) {
 	s := newScenario(t, history.Definition{Permits: 2, Duration: time.Second})
 	s.grant("a", 7)
